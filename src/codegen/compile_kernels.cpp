@@ -25,10 +25,10 @@
 namespace lowtide::engine {
 namespace {
 
-/// A kernel to be found or made; nests with equal texts share one.
+/// A kernel to be found or compiled; nests with equal texts share one.
 struct Job {
   const Nest* nest = nullptr;
-  std::optional<Nest> own;  ///< that one, where it was made of the caller's
+  std::optional<Nest> own;  ///< the nest, if it was derived from the caller's
   KernelPlan plan;
   std::string object;
   Status status;
@@ -62,14 +62,14 @@ void dump(const Context& context, const Nest& nest, TextHash key, const LlvmAnsw
   if (!written) context.print(fmt::format("can't write {}", path));
 }
 
-/// Makes the objects of what is in no cache.
+/// Compiles the kernels that are in no cache.
 class Compilation {
  public:
   using Missing = std::pair<const TextHash, Job>;
   Compilation(Context& context, LlvmCompile compiler, bool avx512)
       : context_(context), compiler_(compiler), avx512_(avx512) {}
 
-  // Two at a time: more gain little, and each needs memory of its own.
+  // On two threads: more gain little, and each needs its own memory.
   void run(std::span<Missing* const> jobs) {
     Stage stage(context_.progress(), "compiling kernels", static_cast<double>(jobs.size()));
     std::atomic<size_t> next{0};
@@ -83,7 +83,7 @@ class Compilation {
     try {
       if (jobs.size() > 1) other = std::thread(work);
     } catch (const std::system_error&) {
-      other = {};  // no thread is left: one does the work
+      other = {};  // no thread is available: this one does all the work
     }
     work();
     if (other.joinable()) other.join();
@@ -95,7 +95,7 @@ class Compilation {
     LlvmAnswer answer;
     try {
       compiler_({job.nest, &job.plan, avx512_, dumped}, answer);
-    } catch (const std::bad_alloc&) {  // this may be a thread of its own
+    } catch (const std::bad_alloc&) {  // no exception may leave a separate thread
       job.status = out_of_memory();
       return;
     } catch (const std::exception& e) {
@@ -138,7 +138,7 @@ Result<std::vector<Kernel>> compile_kernels(std::span<const Nest> nests, const C
   KernelStore* const store = options.use_cache && options.context ? &context.own<KernelStore>() : nullptr;
   const bool any_shape = options.any_shape || context.settings().any_shape;
   std::map<TextHash, Job> jobs;
-  /// What a nest has of its own where several share the code.
+  /// The parts that differ between nests that share a kernel.
   struct Use {
     Job* job = nullptr;
     std::vector<KernelPiece> pieces;
@@ -155,13 +155,13 @@ Result<std::vector<Kernel>> compile_kernels(std::span<const Nest> nests, const C
     KernelPlan plan = plan_kernel(nest, avx512);
     std::optional<Kernel> known;
     const auto is_known = [&](TextHash key) { return jobs.contains(key) || (known = find(key)).has_value(); };
-    // The kernel of every shape is looked for first: at a new shape there is no other, and texts are slow to print.
+    // Look for the kernel of any shape first: a new shape has no other, and printing a nest's text is slow.
     std::optional<ShapeFree> free = any_shape ? shape_free(nest, plan) : std::nullopt;
     TextHash key;
     if (free) key = key_of(free->nest, plan, true);
     if (!free || !(is_known(key) || options.any_shape)) {
       const TextHash own = key_of(nest, plan, false);
-      // A kernel of every shape takes longer to compile: of the first shape it is one of its own.
+      // A kernel of any shape takes longer to compile: the first shape gets a kernel of its own.
       if (is_known(own) || !free || (store && !store->was_met(key))) {
         key = own;
         free.reset();

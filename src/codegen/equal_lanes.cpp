@@ -7,8 +7,8 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr int64_t kMostLanes = 8;  ///< of a group: as many bytes are in a 64-bit word
-constexpr size_t kFewNodes = 8;    ///< dearer to spread out again than to compute in every lane
+constexpr int64_t kMostLanes = 8;  ///< of a group: the bytes in a 64-bit word
+constexpr size_t kFewNodes = 8;    ///< repeating their values costs more than computing them in every lane
 
 class Finder {
  public:
@@ -50,7 +50,8 @@ class Finder {
     }
   }
 
-  /// Of floor((lane index + what is the same in all lanes) / divisor): the power of two up to which lanes agree.
+  /// For floor((lane index + a term equal in all lanes) / divisor): the size of the groups of equal lanes, a power of
+  /// two; 1 for other nodes.
   int64_t group_of_quotient(NodeId id) const {
     const Node& n = at(id);
     if (n.kind != NodeKind::kOperation || n.opcode != Opcode::kDivide || n.type != ElementType::kS64) return 1;
@@ -77,8 +78,8 @@ class Finder {
     return std::min(kMostLanes, int64_t{1} << std::countr_zero(static_cast<uint64_t>(common)));
   }
 
-  /// Is all that varies in it computed once per group? A division by what isn't constant needs to know which lanes
-  /// run.
+  /// Are all varying operands computed once per group? Divisions by a variable are excluded, because they need the mask
+  /// of running lanes.
   bool follows(NodeId id, const EqualLanes& equal) const {
     const Node& n = at(id);
     if (n.kind == NodeKind::kAffine) {

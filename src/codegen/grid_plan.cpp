@@ -48,8 +48,8 @@ class Division {
     add(std::move(launch), launches);
   }
 
-  /// The parallel loops inside of an ordered one, outside in, where each of their iterations has elements of its own:
-  /// whatever the ordered loop does, no two reach the same one. Empty: not known.
+  /// The parallel loops inside an ordered one, outermost first, if each of their iterations has its own elements: no
+  /// two access the same one, in any iterations of the ordered loop. Empty: not known.
   std::vector<int32_t> loops_of_own(int32_t ordered) const {
     if (loop(ordered).kind != LoopKind::kSequential || !loop(ordered).carried.empty()) return {};
     std::vector<int32_t> loops;
@@ -73,7 +73,7 @@ class Division {
     return reads_what_it_writes(block) ? loops : std::vector<int32_t>();
   }
 
-  /// Is every load of a buffer that is written one of the element that is then stored there?
+  /// Does every load from a written buffer read the element that the same iteration stores?
   bool reads_what_it_writes(int32_t block) const {
     for (const Node& node : nest_.nodes) {
       if (node.kind != NodeKind::kLoad || !nest_.buffers[static_cast<size_t>(node.buffer)].written) continue;
@@ -84,8 +84,8 @@ class Division {
     return true;
   }
 
-  /// Does the element's number tell the iterations of these loops? So it does where it is a number of digits, each term
-  /// one of them.
+  /// Does the element's index determine the iterations of these loops? It does if its terms are like digits: each
+  /// coefficient exceeds the range of all smaller terms together.
   bool tells(const Affine& element, const std::vector<int32_t>& loops) const {
     std::vector<Affine::Term> terms = element.terms;
     std::ranges::sort(terms, {}, [](const Affine::Term& term) { return std::llabs(term.coefficient); });
@@ -112,13 +112,13 @@ class Division {
       grid.rows = std::move(grid.columns);
       grid.columns = {grid.rows.back()};
       grid.rows.pop_back();
-      // After the others: neighbouring rows are then neighbours in memory for transposed loads.
+      // Last among the rows, so that adjacent rows are adjacent in memory for transposed loads.
       std::erase(grid.rows, along_rows);
       grid.rows.push_back(along_rows);
       grid.tile_columns = machine_.tile_columns;
       grid.tile_rows = machine_.block_threads / machine_.tile_columns;
     } else {
-      // A short one needs no more threads than it has elements, in whole runs of memory.
+      // A short launch needs no more threads than elements, rounded up to whole runs of memory.
       const int64_t runs = parts_of(grid.iterations, machine_.tile_columns);
       grid.tile_columns = static_cast<int32_t>(
           std::min<int64_t>(machine_.block_threads, std::max<int64_t>(runs, 1) * machine_.tile_columns));
@@ -137,8 +137,8 @@ class Division {
     return product;
   }
 
-  /// Where threads along the innermost loop step over memory, the outer loop along which the same load goes through
-  /// memory element by element: a tile of both reads whole runs. kNoId: no load does that.
+  /// If a load has a stride along the innermost loop, but is contiguous along an outer one, that outer loop: a tile of
+  /// both loops reads whole runs of memory. kNoId: there is no such load.
   int32_t walked_across(const std::vector<int32_t>& loops) const {
     const int32_t inner = loops.back();
     if (loops.size() < 2 || loop(inner).extent < machine_.tile_columns) return kNoId;
@@ -162,7 +162,7 @@ class Division {
 
   const Nest& nest_;
   const GridMachine& machine_;
-  bool splits_ = false;  // nothing is read that is written
+  bool splits_ = false;  // no buffer is both read and written
 };
 
 }  // namespace

@@ -25,7 +25,7 @@ namespace lowtide::engine {
 struct GridMachine {
   int32_t block_threads = 0;    ///< of a block; a power of two
   int32_t tile_columns = 0;     ///< adjacent threads that read or write one run of memory; divides block_threads
-  int32_t thread_elements = 0;  ///< one thread takes so many one after the other, where there are enough for all
+  int32_t thread_elements = 0;  ///< how many one thread processes in sequence, if there are enough for all threads
   int64_t most_blocks = 0;      ///< of one launch
 };
 
@@ -41,9 +41,10 @@ struct GridLaunch {
   /// The loops that threads divide, outermost first; of each but the last, the threads run only its values and the next
   /// loop. Empty: the piece runs in one thread.
   std::vector<int32_t> shared;
-  /// Around the first of them, a loop that each thread runs from `begin` to `end` in order; kNoId: none.
+  /// A loop around `shared` that each thread runs from `begin` to `end` in order; kNoId: none.
   int32_t ordered = kNoId;
-  std::vector<int32_t> rows, columns;  ///< the same, as digits of a row's and a column's number, the last runs fastest
+  std::vector<int32_t> rows,
+      columns;  ///< `shared` as digits of the row's and column's number, the last fastest
   int32_t tile_rows = 1, tile_columns = 1;
   int64_t iterations = 1;  ///< of the shared loops together
   int64_t tiles = 1;       ///< of the whole piece
@@ -52,7 +53,7 @@ struct GridLaunch {
 };
 
 struct GridPlan {
-  KernelPlan scalar;                 ///< the pieces, no loop spread over lanes
+  KernelPlan scalar;                 ///< the pieces; no loop is vectorised
   std::vector<GridLaunch> launches;  ///< in this order; those of one piece could run concurrently, except kStores
 };
 

@@ -42,8 +42,7 @@ enum class Isa : uint8_t { kNative, kAvx512, kAvx2 };
 struct CompileOptions {
   Isa isa = Isa::kNative;  ///< kNative: the context's choice, else the best available
   bool any_shape = false;  ///< if possible, one kernel for arrays of every shape (codegen/shape_free.h)
-  bool use_cache =
-      true;  ///< the context's kernels (codegen/kernel_store.h); false: each is compiled anew, and not kept
+  bool use_cache = true;   ///< the context's kernels (codegen/kernel_store.h); false: compile each, keep none
   /// For kernels, dumps and progress; null: none.
   Context* context = nullptr;
 };
@@ -53,13 +52,13 @@ struct CompileRecord {
   double seconds = 0;
 };
 
-/// Can this nest be compiled? Otherwise a sentence that names what can't.
+/// Empty if this nest can be compiled, else a sentence that names what can't.
 std::string can_compile(const Nest& nest);
 
-/// What kernels depend on besides their nests, as text: the processor, and the library that compiles them.
+/// The text that kernels depend on in addition to their nests: the processor, and the library that compiles them.
 Result<std::string> kernel_target(const CompileOptions& options);
 
-/// Called before any of these, which are in no cache, is compiled: an error ends the compilation.
+/// Called with the nests that are in no cache before any of them is compiled; an error ends the compilation.
 using BeforeCompiling = std::function<Status(std::span<const Nest* const>)>;
 
 /// One kernel per nest; equal nests share one. A kernel is found by its nest's own text, so that a wrong cache entry is

@@ -20,10 +20,10 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr int64_t kBlock = 4096;                      ///< what a disk gives to a file, or a multiple
-constexpr int64_t kLargestEntry = int64_t{64} << 20;  ///< kernels and plans take far less
-constexpr int64_t kHour = 3600;                       ///< the time of use needs no more precision than that
-constexpr uint64_t kMagic = 0x3245484341434c00;       // "LCACHE2": the version of all of this
+constexpr int64_t kBlock = 4096;                      ///< disks allocate multiples of it
+constexpr int64_t kLargestEntry = int64_t{64} << 20;  ///< kernels and plans are far smaller
+constexpr int64_t kHour = 3600;                       ///< the precision of the time of last use
+constexpr uint64_t kMagic = 0x3245484341434c00;       // "LCACHE2": the version of the format
 constexpr std::string_view kSuffix = ".kernel", kUnfinished = ".part";
 constexpr size_t kNameDigits = 32, kRandomDigits = 16;
 
@@ -34,7 +34,7 @@ struct Header {
   TextHash content;  ///< of the content, its size and the name
 };
 
-/// Of all that an entry says, so that a file under another name, or with any byte changed, isn't taken.
+/// Covers the name and the content, so that a renamed file, or one with a changed byte, is rejected.
 TextHash checksum(TextHash name, std::string_view content) {
   const TextHash plain = hash_text(content);
   const uint64_t words[] = {kMagic, name.low, name.high, content.size(), plain.low, plain.high};
@@ -65,7 +65,7 @@ bool is_own_file(const struct stat& about) {
   return S_ISREG(about.st_mode) && about.st_uid == ::geteuid() && (about.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-/// With the folders above it, all for this user alone.
+/// Creates the folder and its parents, all accessible to this user only.
 void make_folder(const std::string& directory) {
   for (size_t end = directory.find('/', 1); end != std::string::npos; end = directory.find('/', end + 1))
     ::mkdir(directory.substr(0, end).c_str(), 0700);
@@ -74,7 +74,7 @@ void make_folder(const std::string& directory) {
 
 }  // namespace
 
-/// The folder that was looked at, whatever comes to stand under its path afterwards.
+/// The folder that was checked, held open: what its path names later doesn't matter.
 class KernelCache::Folder {
  public:
   static std::shared_ptr<const Folder> open(const std::string& directory, std::string& refusal) {
@@ -193,7 +193,7 @@ void KernelCache::drop_oldest() const {
     struct stat about{};
     if (kind == Ours::kNo || ::fstatat(copy, entry->d_name, &about, AT_SYMLINK_NOFOLLOW) != 0 || !is_own_file(about))
       continue;
-    if (kind == Ours::kUnfinished) {  // by a process that was killed, unless it is new
+    if (kind == Ours::kUnfinished) {  // left by a killed process, unless it is recent
       if (about.st_mtime + kHour < now) ::unlinkat(copy, entry->d_name, 0);
       continue;
     }

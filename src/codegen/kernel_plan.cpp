@@ -16,7 +16,7 @@ class Planner {
   Planner(const Nest& nest, bool avx512, KernelPlan& plan)
       : nest_(nest), avx512_(avx512), cost_(nest, avx512), plan_(plan) {}
 
-  /// Cycles of one execution of the loop in its best form, which is noted in the plan.
+  /// Chooses the loop's best form, notes it in the plan, and returns the cycles of one execution.
   double decide(int32_t id) {
     const Loop& loop = nest_.loops[static_cast<size_t>(id)];
     constexpr double kIteration = 1;
@@ -36,7 +36,7 @@ class Planner {
     if (!spreads) return serial;
     forget_inside(id);
     plan_.lanes[static_cast<size_t>(id)] = width;
-    constexpr size_t kLongBody = 60;  // a mask costs little there, and twice the code much
+    constexpr size_t kLongBody = 60;  // there, masks cost little, but duplicated code costs much
     plan_.masked[static_cast<size_t>(id)] = avx512_ && loop.carried.empty() && items_in(loop.body) > kLongBody;
     return spread;
   }
@@ -59,8 +59,8 @@ class Planner {
     const Loop& loop = nest_.loops[static_cast<size_t>(id)];
     const OrderedLoop parts = take_apart(nest_, id);
     const int32_t width = avx512_ ? 16 : 8;
-    constexpr size_t kMostBehind = 40;  // made once for each lane
-    constexpr double kLeastAhead = 3;   // cycles of one iteration: else it isn't worth the way to single lanes
+    constexpr size_t kMostBehind = 40;  // emitted once for each lane
+    constexpr double kLeastAhead = 3;   // cycles per iteration; for fewer, extracting single lanes doesn't pay
     if (!parts.splits() || parts.behind.size() > kMostBehind || loop.extent < 2 * width) return {};
     const double ahead = cost_.scalar_items(parts.ahead, loop.body),
                  behind = cost_.scalar_items(parts.behind, loop.body);
@@ -93,25 +93,25 @@ class Planner {
     const std::vector<bool> varying = varying_nodes(nest_, id);
     const EqualLanes equal = equal_lanes(nest_, id, varying);
     const int32_t least = avx512_ ? 16 : 8;
-    const double vector_registers = avx512_ ? 40 : 18;  // a few more than there are: estimates are high
+    const double vector_registers = avx512_ ? 40 : 18;  // a few more than exist: estimates are high
     Spread spread{id, least, &varying, nullptr, &equal};
     const double live = cost_.live_values(spread);
     const bool slow = cost_.has_slow_lanes(spread);
-    // Without lanes in the loops inside, either: those were forgotten for lanes of this one.
+    // Leftover iterations run inner loops without lanes, too: vectorising this loop discards theirs.
     const double alone = avx512_ ? 0 : inner_cycles(id) / static_cast<double>(std::max<int64_t>(1, cost_.trips(loop)));
     Choice best;
     for (int32_t width = least; width <= most_lanes(id) && (!slow || width <= 16); width *= 2) {
       if (width > least && live * width / least > vector_registers) break;
       spread.width = width;
-      // Whole steps, then the rest: one masked step, or one by one.
+      // Whole steps, then the rest in one masked step (AVX-512) or one by one.
       const int64_t whole = loop.extent / width;
       const auto steps = static_cast<double>(whole);
       const auto rest = static_cast<double>(loop.extent % width);
-      constexpr double kStep = 4;  // of loop control, and of what overlaps badly from one step to the next
+      constexpr double kStep = 4;  // cycles of loop control and of poor overlap between steps
       const double step = cost_.lane_block(loop.body, spread) + kStep;
       double cycles = steps * step + cost_.merge(spread);
       if (rest > 0) cycles += avx512_ ? step * 1.1 : rest * alone;
-      const double gain = has_loop(loop.body) ? 1.02 : 1;  // rows are better walked in long parts
+      const double gain = has_loop(loop.body) ? 1.02 : 1;  // long parts of rows are read faster
       if (best.width == 0 || cycles < best.cycles * gain) best = {width, cycles};
     }
     return best;
@@ -135,8 +135,8 @@ class Planner {
     return steps * once;
   }
 
-  // Wide enough to overlap latencies: short bodies overlap by themselves from iteration to iteration. Loops inside walk
-  // over rows, of which wide steps fetch longer parts.
+  // Wide enough to overlap latencies; short bodies overlap between iterations anyway. If an inner loop moves from row
+  // to row, wide steps fetch longer parts of each row.
   int32_t most_lanes(int32_t id) const {
     const int32_t least = avx512_ ? 16 : 8;
     const int32_t body = nest_.loops[static_cast<size_t>(id)].body;
@@ -175,10 +175,10 @@ class Planner {
   KernelPlan& plan_;
 };
 
-/// For one thread, with about as many bytes read: arithmetic is hidden by this memory traffic.
+/// Time per stored byte for one thread that reads about as many bytes: this memory traffic hides arithmetic.
 constexpr double kStoredByteNs = 0.1;
 
-/// Bytes that the stores of a block write, all iterations of its loops.
+/// Bytes that the stores of a block write in all iterations of its loops.
 double stored_bytes_of(const Nest& nest, int32_t block, double iterations) {
   double bytes = 0;
   for (const Item& item : nest.blocks[static_cast<size_t>(block)].items) {

@@ -10,8 +10,8 @@
 
 namespace lowtide::engine {
 
-/// Sums of products with so few terms are written out, in an order of their own; more stay a loop: rows of a matrix
-/// read in turns are slower than in order.
+/// Sums of products with at most this many terms are unrolled, and added in another order; longer ones stay a loop,
+/// because reading rows of a matrix alternately is slower than one after the other.
 inline constexpr int64_t kMostTermsWrittenOut = 8;
 
 struct PiecePlan {
@@ -24,7 +24,7 @@ struct PiecePlan {
 
 struct KernelPlan {
   std::vector<int32_t> lanes;  ///< per loop: how many iterations run in parallel lanes; 0: one after the other
-  std::vector<bool> masked;    ///< per spread loop: all steps run under a mask, so that the code is made once
+  std::vector<bool> masked;    ///< per vectorised loop: all steps run under a mask, so that its body is emitted once
   std::vector<bool> tiled;     ///< per loop: a tiling starts there (codegen/tiling.h)
   std::vector<PiecePlan> pieces;
 };

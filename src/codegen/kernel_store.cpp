@@ -8,8 +8,8 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr size_t kMostBytes = size_t{64} << 20;  ///< of objects, loaded at once
-/// A sweep reads the whole directory: one new object in so many is followed by one.
+constexpr size_t kMostBytes = size_t{64} << 20;  ///< of objects that are loaded at once
+/// A sweep reads the whole directory, so only one new object in this many triggers it.
 constexpr uint64_t kObjectsPerSweep = 64;
 
 }  // namespace

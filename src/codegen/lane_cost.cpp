@@ -13,14 +13,14 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr double kScalarOperation = 0.4, kVectorOperation = 0.6;  // of one register
+constexpr double kScalarOperation = 0.4, kVectorOperation = 0.6;  // cycles; of a vector operation: per register
 constexpr double kScalarAccess = 0.6, kVectorAccess = 1;
 constexpr double kGatheredLane = 1.2, kScatteredLane = 1.7, kSlowLane = 2.5;
 constexpr double kFarLine = 8, kNearLine = 1;  // a cache line from memory, and from the second-level cache
 constexpr double kLineBytes = 64;
 constexpr double kCachedLines = 8192;  // of half the second-level cache
 
-/// Of one register of floats, relative to an addition.
+/// The cost of an operation on one register, relative to an addition of floats.
 double weight(const Node& node, ElementType operand) {
   const bool is_64_bit = type_bits(node.type) == 64 || type_bits(operand) == 64;
   switch (node.opcode) {
@@ -42,7 +42,7 @@ double weight(const Node& node, ElementType operand) {
 }  // namespace
 
 int64_t LaneCost::trips(const Loop& loop) const {
-  constexpr int64_t kUnknownTrips = 4;  // a while loop's; slow paths usually make none
+  constexpr int64_t kUnknownTrips = 4;  // of a while loop; slow paths usually run none
   return loop.kind == LoopKind::kWhile ? kUnknownTrips : loop.extent;
 }
 
@@ -63,8 +63,8 @@ double LaneCost::scalar_node(const Node& node) const {
   }
 }
 
-// A cache line's fetch where it may have been fetched before: a loop that walks elsewhere repeats what is read inside
-// of it, which is near from the second time on unless it is more than a core's cache holds.
+// The cost of fetching a cache line that may have been fetched before: a loop that doesn't move the index repeats the
+// reads inside it, which hit the core's cache from the second time on unless they are more than it holds.
 double LaneCost::fetched_line(const Affine& index, int bytes, int32_t block, const Spread* spread) const {
   const auto coefficient = [&](int32_t loop) {
     return static_cast<double>(std::llabs(index.coefficient_of(nest_.loops[static_cast<size_t>(loop)].index)));
@@ -89,7 +89,7 @@ double LaneCost::fetched_line(const Affine& index, int bytes, int32_t block, con
   return far * kFarLine + (1 - far) * kNearLine;
 }
 
-// Cache lines fetched by a scalar access in one iteration of the loop it stands in.
+// The cost of the cache lines that a scalar access fetches in one iteration of the loop around it.
 double LaneCost::scalar_lines(const Affine& index, int bytes, int32_t block) const {
   const int32_t own = nest_.blocks[static_cast<size_t>(block)].loop;
   double walked = 0, along = 1;
@@ -149,7 +149,7 @@ bool LaneCost::reads_apart(const Affine& index, const Spread& spread) const {
   return is_short_step(step) && std::ranges::all_of(index.terms, is_same);
 }
 
-// How many stores are written as whole registers, together.
+// How many of the first stores in `items` are written together, as whole registers.
 size_t LaneCost::stored_together(std::span<const Item> items, const Spread& spread) const {
   const std::vector<int32_t> stores = side_by_side(nest_, items);
   if (stores.empty()) return 0;
@@ -159,14 +159,14 @@ size_t LaneCost::stored_together(std::span<const Item> items, const Spread& spre
   return step == static_cast<int64_t>(stores.size()) && reads_apart(index, spread) ? stores.size() : 0;
 }
 
-// Cache lines fetched per lane. A line is fetched once where the loop that moves fastest beside the lanes walks along
-// it: the innermost loop inside of the lane loop, else the one around it.
+// The cost of the cache lines fetched per lane. If another loop, inside or outside the lane loop, moves along the lines
+// that the lanes read, each line is fetched once, unless too many others are read in between.
 double LaneCost::lines(const Affine& index, int bytes, int32_t block, const Spread& spread) const {
   int64_t step = 0;
   const bool gathers = needs_gather(index, spread, &step);
   const double fetched = fetched_line(index, bytes, block, &spread);
   if (!gathers) return std::min(1.0, static_cast<double>(std::llabs(step)) * bytes / kLineBytes) * fetched;
-  if (step == 0) return kNearLine;  // by a table of indices, likely a small one
+  if (step == 0) return kNearLine;  // the index is computed, likely for a small table
   const double own = std::min(1.0, static_cast<double>(std::llabs(step)) * bytes / kLineBytes);
   double along = 1;
   bool inside = false;
@@ -195,7 +195,7 @@ double LaneCost::lane_access(const Affine& index, ElementType type, bool is_stor
   const double traffic = lines(index, bytes, block, spread) * spread.width;
   if (!gathers) return registers(type, spread.width) * kVectorAccess * (is_store ? 1.5 : 1) + traffic;
   if (!is_store && reads_apart(index, spread)) {
-    // AVX2 has no shuffle of two registers by any pattern.
+    // AVX2 has no arbitrary shuffle of two registers.
     const double shuffle = (avx512_ ? 1 : 4) * kVectorOperation;
     const auto reads = static_cast<double>(step);
     return registers(type, spread.width) * (reads * kVectorAccess + (reads - 1) * shuffle) + traffic;
@@ -277,7 +277,7 @@ double LaneCost::merge(const Spread& spread) const {
   const Loop& loop = nest_.loops[static_cast<size_t>(spread.loop)];
   if (loop.carried.empty() || !loop.combine) return 0;
   const auto operations = static_cast<double>(loop.combine->nodes.size());
-  constexpr double kLatency = 4;  // the last steps are one register each, one after the other
+  constexpr double kLatency = 4;  // the last steps are sequential, of one register each
   return operations * (registers(loop.carried[0].type, spread.width) + kLatency * 5);
 }
 
@@ -295,7 +295,7 @@ void LaneCost::for_uses(const Item& item, const std::function<void(NodeId)>& use
     use(store.guard);
     for (const auto& term : store.index.terms) use(term.atom);
   } else if (const auto rotation = rotation_of(nest_, item.id)) {
-    use(rotation->value);  // its shifts are not made
+    use(rotation->value);  // its shifts aren't emitted
   } else {
     const Node& node = nest_.nodes[static_cast<size_t>(item.id)];
     for (const NodeId operand : node.operands) use(operand);
@@ -303,7 +303,7 @@ void LaneCost::for_uses(const Item& item, const std::function<void(NodeId)>& use
   }
 }
 
-// Made where it is needed: only the predicate is held until then.
+// Such a select is computed at its use: until then only its predicate is in a register.
 bool LaneCost::chooses_constant(const Node& node) const {
   const auto is_constant = [&](NodeId id) { return nest_.nodes[static_cast<size_t>(id)].kind == NodeKind::kConstant; };
   return node.kind == NodeKind::kOperation && node.opcode == Opcode::kSelect && is_constant(node.operands[1]) &&

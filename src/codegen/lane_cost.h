@@ -22,21 +22,21 @@ struct Spread {
   int32_t width = 0;
   const std::vector<bool>* varying = nullptr;
   const std::vector<NodeId>* tiled = nullptr;  ///< loads that go through a tile
-  const EqualLanes* equal = nullptr;           ///< what is computed for fewer lanes
+  const EqualLanes* equal = nullptr;           ///< values that are computed for fewer lanes
 };
 
 class LaneCost {
  public:
   LaneCost(const Nest& nest, bool avx512) : nest_(nest), avx512_(avx512) {}
 
-  /// One pass through the block's own items, loops in it left out.
+  /// One pass through the block's own items, without its inner loops.
   double scalar_items(int32_t block) const;
-  double scalar_items(std::span<const Item> items, int32_t block) const;  ///< of some of them
-  /// One pass for all lanes, loops in it included.
+  double scalar_items(std::span<const Item> items, int32_t block) const;  ///< of these items only
+  /// One pass for all lanes, with inner loops.
   double lane_block(int32_t block, const Spread& spread) const;
   /// Merging the accumulators of one execution.
   double merge(const Spread& spread) const;
-  /// Registers of 32 bits a lane that are needed at once, in the body of a loop spread over lanes.
+  /// The most registers, of 32 bits per lane, that are live at once in the body of a vectorised loop.
   double live_values(const Spread& spread) const;
   /// Are lanes handled one by one somewhere (narrow gathers, long divisions)? Then few lanes are better.
   bool has_slow_lanes(const Spread& spread) const;
@@ -57,10 +57,10 @@ class LaneCost {
   bool varies(NodeId id, const Spread& spread) const { return (*spread.varying)[static_cast<size_t>(id)]; }
   bool needs_gather(const Affine& index, const Spread& spread, int64_t* step) const;
   size_t stored_together(std::span<const Item> items, const Spread& spread) const;
-  bool reads_apart(const Affine& index, const Spread& spread) const;  ///< by short_steps.h, as whole registers
+  bool reads_apart(const Affine& index, const Spread& spread) const;  ///< as whole registers (short_steps.h)
   bool slow_lanes_in(int32_t block, const Spread& spread) const;
   bool chooses_constant(const Node& node) const;
-  /// last_use: by node, at which item of its block, from 1 on; 0: none.
+  /// last_use: per node, the item of its block that uses it last, counted from 1; 0: none.
   double live_in(int32_t block, const Spread& spread, double outside, std::vector<size_t>& last_use) const;
 
   const Nest& nest_;

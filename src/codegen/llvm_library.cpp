@@ -18,14 +18,14 @@ namespace lowtide::engine {
 
 namespace {
 
-/// Is this a file that only those may have written who could have written this code, too?
+/// Could this file only be written by users who could also have written this code?
 bool is_trusted(const std::string& path, uid_t owner_of_object) {
   struct stat about{};
   if (::stat(path.c_str(), &about) != 0 || !S_ISREG(about.st_mode)) return false;
   return (about.st_uid == 0 || about.st_uid == owner_of_object) && (about.st_mode & S_IWOTH) == 0;
 }
 
-/// The file whose code lies at this address, as the system mapped it: what the loader knows may be a relative name.
+/// The path of the file that the system mapped at this address; the loader may know only a relative name.
 std::string mapped_object(uintptr_t address) {
   std::ifstream maps("/proc/self/maps");
   for (std::string line; std::getline(maps, line);) {
@@ -85,8 +85,8 @@ Result<void*> find_entry(const char* name) {
   return entry;
 }
 
-/// Called for each loaded object; ends at the one that is meant. What is mapped without a right to write is the file,
-/// for the code doesn't depend on its place: a page that is gone is mapped again.
+/// Called for each loaded object; stops at the LLVM library. Its read-only pages are equal to the file's, because its
+/// code is position-independent: the system reads a dropped page again when it is needed.
 int rest_object(dl_phdr_info* object, size_t, void*) {
   if (llvm_library_path() != object->dlpi_name) return 0;
   constexpr uintptr_t kPage = 4096;
@@ -108,7 +108,7 @@ void rest_llvm_library() {
 
 Result<LlvmCompile> load_llvm_library() {
   LT_ASSIGN_OR_RETURN(void* const entry, find_entry(kLlvmEntryName));
-  // What the loader read to place it, 2 MiB of relocations, isn't read again.
+  // Drop the 2 MiB of relocations that the loader has applied: they aren't read again.
   [[maybe_unused]] static const int kOnce = ::dl_iterate_phdr(rest_object, nullptr);
   return reinterpret_cast<LlvmCompile>(entry);
 }

@@ -15,18 +15,18 @@ Status refused(const std::string& what) { return {Fault::kInternal, "can't load 
 
 uint64_t round_up(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
-/// What one section may take, and be aligned to: a kernel has kilobytes. Sums of as many as a file names don't
-/// overflow.
+/// The largest size and alignment of a section: a kernel has kilobytes. The sum over all sections that a file can list
+/// doesn't overflow.
 constexpr uint64_t kMostObjectBytes = uint64_t{1} << 30, kMostAlignment = 4096;
 
-/// The text up to its zero, or to the end of the table; empty where it begins beyond that.
+/// The string at this offset, up to its zero or the end of the table; empty if it begins past the end.
 std::string_view text_at(std::string_view table, uint64_t at) {
   if (at >= table.size()) return {};
   table.remove_prefix(at);
   return table.substr(0, table.find('\0'));
 }
 
-/// Copies a structure out of the file, whatever its alignment; false beyond the end.
+/// Copies a structure from the file, with any alignment; false if it extends past the end.
 template <class T>
 bool read_at(std::string_view object, uint64_t offset, T& into) {
   if (offset > object.size() || object.size() - offset < sizeof(T)) return false;
@@ -137,7 +137,7 @@ Result<uint64_t> Loader::address_of(uint64_t index, const Elf64_Shdr& symbols) c
   return base_ + offsets_[symbol.st_shndx] - 1 + symbol.st_value;
 }
 
-/// Where a function begins: within the code.
+/// A function's address; an error if it is outside the code.
 Result<uint64_t> Loader::entry_of(uint64_t index, const Elf64_Shdr& symbols) const {
   LT_ASSIGN_OR_RETURN(const uint64_t address, address_of(index, symbols));
   if (address - base_ >= code_bytes_) return refused("its function lies outside of its code");
@@ -147,7 +147,7 @@ Result<uint64_t> Loader::entry_of(uint64_t index, const Elf64_Shdr& symbols) con
 Status Loader::relocate(const Elf64_Shdr& table) {
   if (table.sh_info >= sections_.size() || table.sh_link >= sections_.size())
     return refused("a relocation table is wrong");
-  if (offsets_[table.sh_info] == 0) return {};  // of unwind or debug tables
+  if (offsets_[table.sh_info] == 0) return {};  // its section, of unwind or debug tables, isn't loaded
   const Elf64_Shdr& target = sections_[table.sh_info];
   const std::string_view entries = bytes_of(table);
   Elf64_Rela entry;

@@ -10,7 +10,7 @@ namespace {
 
 class Numbers {
  public:
-  /// 0, 1 and -1 decide what the code is, not only where it reads.
+  /// Makes the number an argument, except 0, 1 and -1, which decide the code and not only addresses.
   void give(int64_t& number) {
     if (number >= -1 && number <= 1) return;
     const auto known = std::ranges::find(given_, number);
@@ -30,7 +30,7 @@ bool walks_alone(const Nest& nest, const Affine& affine) {
   });
 }
 
-/// Do indices only say where elements lie?
+/// Are indices used only to address elements?
 bool is_eligible(const Nest& nest, const KernelPlan& plan) {
   for (const Node& node : nest.nodes) {
     if (node.kind == NodeKind::kAffine || node.kind == NodeKind::kTable) return false;
@@ -61,7 +61,7 @@ std::optional<ShapeFree> shape_free(const Nest& nest, const KernelPlan& plan) {
   for (Loop& loop : free.nest.loops) {
     if (loop.kind == LoopKind::kParallel || loop.extent > kMostTermsWrittenOut) numbers.give(loop.extent);
   }
-  // How an index moves from lane to lane decides what instruction reads there: far apart, one that takes any step.
+  // The step from lane to lane decides which instruction loads; only for long steps is it one that accepts any step.
   const auto is_in_code = [&](const Affine::Term& term) {
     const int64_t lanes = plan.lanes[static_cast<size_t>(nest.nodes[static_cast<size_t>(term.atom)].loop)];
     const int64_t step = std::abs(term.coefficient);

@@ -12,7 +12,7 @@ namespace lowtide::engine {
 
 /// Where an extent or a coefficient of a nest is kFirstGiven + k, the kernel receives it as number k of its arguments.
 inline constexpr int64_t kFirstGiven = INT64_MIN / 2;
-inline constexpr int64_t kMostGiven = 6;  ///< more take long to compile, and belong to nests that are of one shape
+inline constexpr int64_t kMostGiven = 6;  ///< nests with more compile slowly, and usually have just one shape
 constexpr bool is_given(int64_t number) { return number >= kFirstGiven && number < kFirstGiven + kMostGiven; }
 
 struct ShapeFree {

@@ -9,7 +9,7 @@ namespace {
 constexpr int32_t kLeastSide = 16;
 constexpr int64_t kLine = 64;  ///< bytes
 
-/// The only loop in the block; kNoId: none, or a store beside it; -2: more.
+/// The last loop in the block, or kNoId; clears `is_plain` if the block has a store or several loops.
 int32_t only_loop(const Nest& nest, int32_t block, bool& is_plain) {
   int32_t found = kNoId;
   for (const Item& item : nest.blocks[static_cast<size_t>(block)].items) {
@@ -52,7 +52,7 @@ Tiling find_tiling(const Nest& nest, int32_t outer, bool avx512) {
     }
     if (only_loops && along_outer == 1 && std::llabs(along_lanes) > 1) tiling.loads.push_back(item.id);
   }
-  constexpr size_t kMostLoads = 4;  // each takes a kilobyte or two of the stack, and code
+  constexpr size_t kMostLoads = 4;  // each needs a kilobyte or two of stack, and code
   if (tiling.loads.size() > kMostLoads) return {};
   tiling.side = kLeastSide;
   for (const NodeId load : tiling.loads) {

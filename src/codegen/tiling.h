@@ -11,14 +11,14 @@
 namespace lowtide::engine {
 
 struct Tiling {
-  std::vector<int32_t> chain;  ///< loops outside in: the one that walks along memory, ..., the one spread over lanes
-  std::vector<NodeId> loads;   ///< those that go through a tile
+  std::vector<int32_t> chain;  ///< outermost loop first: the one along contiguous memory, ..., the vectorised one
+  std::vector<NodeId> loads;   ///< loads that go through a tile
   int32_t side = 0;            ///< of a tile: elements, a power of two
   bool is_some() const { return !loads.empty(); }
 };
 
-/// The tiling that starts at `outer`: a chain of parallel loops, each with nothing but values around the next, and
-/// nothing inside of the last. No loads: there is none.
+/// The tiling that starts at `outer`: a chain of parallel loops, each with only values besides the next loop, and no
+/// loop inside the last. Without loads there is no tiling.
 Tiling find_tiling(const Nest& nest, int32_t outer, bool avx512);
 
 }  // namespace lowtide::engine

@@ -1,5 +1,5 @@
-// Kernels for threads of a grid: as PTX, or as an object of this machine, by which the PTX's loops can be checked.
-// No IR passes run here either.
+// Compiles kernels for threads of a grid: to PTX, or to an object for this machine, with which the PTX's loops can be
+// checked. No IR passes run here either.
 
 #include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/MC/TargetRegistry.h>
@@ -14,7 +14,8 @@ namespace lowtide::engine {
 namespace {
 
 constexpr char kDeviceTriple[] = "nvptx64-nvidia-cuda";
-// PTX 8.3 is CUDA 12.3's. LLVM would choose the oldest that knows the processor, whose kernels take few parameters.
+// PTX 8.3 belongs to CUDA 12.3. By default LLVM chooses the oldest version that supports the processor, whose kernels
+// accept few parameters.
 constexpr char kPtxVersion[] = "+ptx83";
 constexpr size_t kMostParameterBytes = 32764;
 
@@ -35,7 +36,7 @@ void compile(const LlvmGridRequest& request, LlvmAnswer& answer) {
     return;
   }
   if (!machine->getMCSubtargetInfo()->isCPUStringValid(processor)) {
-    answer.fault = "LLVM knows no processor " + processor;  // it would take another one
+    answer.fault = "LLVM knows no processor " + processor;  // it would substitute another one
     return;
   }
   llvm::LLVMContext context;

@@ -1,4 +1,4 @@
-// LLVM's machine: a module made by the Emitter becomes an object. No IR passes run: the emitter's IR is already good.
+// Compiles a module made by the Emitter to an object. No IR passes run: the emitter's IR is already good.
 
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Support/TargetSelect.h>
@@ -20,7 +20,7 @@ struct Host {
   std::string cpu, features;
 };
 
-// Asked once: each question traps to the hypervisor on a virtual machine.
+// Queried once: on a virtual machine each query traps to the hypervisor.
 const Host& host() {
   static const Host kHost = [] {
     Host host{llvm::sys::getHostCPUName().str(), ""};
@@ -35,7 +35,8 @@ const Host& host() {
 
 using Machine = std::unique_ptr<llvm::TargetMachine>;
 
-/// Those that nothing uses, by instruction set: to make one takes as long as a small kernel, and threads come and go.
+/// Unused machines, by instruction set: creating one takes as long as compiling a small kernel, and threads are
+/// short-lived.
 class IdleMachines {
  public:
   Machine take(bool avx512) {
@@ -92,7 +93,7 @@ void compile(const LlvmRequest& request, LlvmAnswer& answer) {
   try {
     compile(request, *machine, answer);
     idle_machines().give_back(request.avx512, std::move(machine));
-  } catch (...) {  // what LLVM was in the middle of, nobody knows: the next kernel takes another machine
+  } catch (...) {  // the machine's state is unknown, so it isn't used again
     static_cast<void>(machine.release());
     throw;
   }

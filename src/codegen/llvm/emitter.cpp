@@ -133,7 +133,7 @@ void Emitter::emit_node(NodeId id) {
     case NodeKind::kFma: value = emit_operation(id); break;
     case NodeKind::kTable: value = emit_table(id); break;
     case NodeKind::kLoad: value = emit_load(id); break;
-    default: break;  // known without being an item
+    default: break;  // the others need no code here
   }
   width_ = whole;
   group_ = 1;
@@ -193,7 +193,7 @@ Emitter::V Emitter::remember(V key, int what, const std::function<V()>& make) {
 }
 
 // A splat is created anew in each block: one that lives across blocks would occupy a register for each part of a wide
-// vector, where one within a block is one register.
+// vector, but one within a block needs a single register.
 Emitter::V Emitter::splat(V scalar) {
   const auto lanes = llvm::ElementCount::getFixed(static_cast<unsigned>(width_));
   if (auto* known = llvm::dyn_cast<llvm::Constant>(scalar)) return llvm::ConstantVector::getSplat(lanes, known);
@@ -251,7 +251,7 @@ Emitter::V Emitter::mask() {
     V active = remember(active_, kActive, [&] {
       return builder_.CreateICmpNE(active_, llvm::Constant::getNullValue(active_->getType()));
     });
-    return active;  // only lanes of `running` were ever active
+    return active;  // only running lanes were ever active
   }
   return running;
 }

@@ -28,8 +28,8 @@ class Emitter {
   Emitter(llvm::Module& module, const Nest& nest, const KernelPlan& plan, bool avx512);
   void emit();  ///< the function kKernelSymbol
 
-  /// The same nest for threads of a grid (grid.cpp); the plan spreads nothing over lanes. On a device, a kernel for
-  /// each piece; else the function kKernelSymbol, to which the thread's number is passed (GridFunction).
+  /// The same nest for threads of a grid (grid.cpp); the plan vectorises nothing. On a device, a kernel for each piece;
+  /// else the function kKernelSymbol, to which the thread's number is passed (GridFunction).
   void emit_grid(const GridPlan& grid, bool on_device, bool apart);
 
  private:
@@ -68,21 +68,21 @@ class Emitter {
   void emit_node(NodeId id);
   Emitted get(NodeId id);
   V scalar(NodeId id);
-  /// A value as it was made, with as many lanes as the present width asks for: one of each group, or one for all in it.
+  /// Adapts a computed value to the current width: repeats it for each lane of its group, or takes one lane per group.
   V in_width(V value);
   V vector(NodeId id);  ///< of the node's own type
   V narrow(NodeId id);  ///< the low 32 bits of a 64-bit integer
   V as(NodeId id, bool lanes) { return lanes ? vector(id) : scalar(id); }
   V splat(V scalar);
   V lane_numbers(llvm::Type* element);  ///< 0, 1, 2, ...
-  /// Forms of a value computed in this block: a splat of this many lanes, or one of these.
+  /// Derived forms of a value that are remembered per block: a splat of this many lanes, or one of these.
   enum Made : int { kLaneIndex = -1, kGroupIndex = -2, kRunning = -3, kActive = -4, kSpreadOut = -5, kGathered = -6 };
   V remember(V key, int what, const std::function<V()>& make);
   bool fits_32_bits(NodeId id) const;
   llvm::Type* type_of(ElementType type, int32_t lanes);  ///< 0 lanes: a scalar
   llvm::Constant* constant(const Node& node);
   V integer(int64_t value) { return builder_.getInt64(static_cast<uint64_t>(value)); }
-  /// An extent or a coefficient of the nest: a constant, or what the kernel is given (codegen/shape_free.h).
+  /// An extent or a coefficient of the nest: a constant, or an argument of the kernel (codegen/shape_free.h).
   V number(int64_t value) {
     return is_given(value) ? given_[static_cast<size_t>(value - kFirstGiven)] : integer(value);
   }
@@ -105,7 +105,8 @@ class Emitter {
   V affine_value(NodeId id, bool* lanes);
   V pointer(int32_t buffer, V index);
   Emitted emit_load(NodeId id);
-  Emitted load_at(const Node& load, const Address& at, V only = nullptr);  ///< only: these lanes of those that run
+  Emitted load_at(const Node& load, const Address& at,
+                  V only = nullptr);  ///< only: just these running lanes
   void prefetch(const Node& load, V first);
   void emit_store(const Store& store);
   V in_memory(ElementType type, V value);
@@ -118,9 +119,9 @@ class Emitter {
   // near_memory.cpp
   Emitted load_clamped(const Node& load, const ClampedIndex& index);
   std::pair<V, V> lanes_at_bounds(const ClampedIndex& index, V first);
-  int32_t register_lanes(llvm::Type* element) const;  ///< of those that run, as many as one register holds
+  int32_t register_lanes(llvm::Type* element) const;  ///< how many lanes one register holds, at most width_
   V load_apart(const Node& load, const Address& at, llvm::Type* element);
-  bool store_together(std::span<const int32_t> stores);  ///< false, and nothing done: lanes leave gaps between them
+  bool store_together(std::span<const int32_t> stores);  ///< false, and emits nothing, if they can't be
 
   // tables.cpp
   Emitted emit_table(NodeId id);
@@ -164,19 +165,19 @@ class Emitter {
   std::vector<V> buffers_;                                             // addresses
   std::vector<V> given_;                                               // numbers that are the kernel's arguments
   std::vector<Emitted> values_;                                        // per node
-  std::vector<V> index_;                                               // per loop that is not spread
+  std::vector<V> index_;                                               // per loop that isn't vectorised
   std::vector<std::vector<std::pair<NodeId, NodeId>>> carried_nodes_;  // per loop and slot: (kCarried, kResult)
 
   int32_t width_ = 0;  // lanes; 0: outside of lane loops
   int32_t lane_loop_ = kNoId;
-  int32_t serial_loop_ = kNoId;    // the innermost one inside of it
+  int32_t serial_loop_ = kNoId;    // the innermost serial loop inside lane_loop_
   V first_index_ = nullptr;        // of lane 0
-  V remaining_ = nullptr;          // i64: only so many lanes run; null: all
-  V active_ = nullptr;             // vector of i32, zero in lanes that are done; null: none is
-  std::map<NodeId, V> tile_rows_;  // where loads that go through a tile find their lanes
+  V remaining_ = nullptr;          // i64: only this many lanes run; null: all
+  V active_ = nullptr;             // vector of i32, zero in lanes that have finished; null: none has
+  std::map<NodeId, V> tile_rows_;  // addresses of the current row, for loads through a tile
   std::vector<bool> varying_;      // of lane_loop_
-  EqualLanes equal_;               // of lane_loop_; its nodes are made with width_ divided by the group
-  int32_t group_ = 1;              // while one of them is made: that
+  EqualLanes equal_;               // of lane_loop_; its nodes are emitted with width_ divided by the group
+  int32_t group_ = 1;              // the group while one of its nodes is emitted
   std::map<std::pair<V, std::pair<llvm::BasicBlock*, int>>, V> remembered_;
 };
 

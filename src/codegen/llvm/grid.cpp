@@ -1,5 +1,5 @@
-// Nests for threads of a grid (codegen/grid_plan.h): the nodes of a nest as scalars, and around them which iterations
-// are this thread's.
+// Emits nests for threads of a grid (codegen/grid_plan.h): nodes are scalars, inside code that selects this thread's
+// iterations.
 
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/IntrinsicsNVPTX.h>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr unsigned kGlobalSpace = 1;
 
-/// Where a number's digits are wanted, the last one running fastest.
+/// The digits of a number for these bases, the last one varying fastest.
 std::vector<llvm::Value*> digits_of(llvm::IRBuilder<>& builder, llvm::Value* number,
                                     std::span<llvm::Value* const> bases) {
   std::vector<llvm::Value*> digits(bases.size());
@@ -151,7 +151,7 @@ void Emitter::emit_tiles(const PiecePlan& piece, const GridLaunch& grid, V begin
     builder_.CreateRetVoid();
     return;
   }
-  // Numbers of iterations and tiles in 32 bits where all of them fit: divisions are long otherwise.
+  // Iterations and tiles are numbered in 32 bits if all of them fit: 64-bit divisions are slow.
   const int64_t slack = int64_t{2} * grid.threads();
   llvm::Type* number =
       grid.iterations + slack < INT32_MAX && grid.tiles < INT32_MAX / 2 ? builder_.getInt32Ty() : builder_.getInt64Ty();

@@ -16,7 +16,7 @@ bool Emitter::is_varying_carried(int32_t loop, size_t slot) const {
   const auto [inside, behind] = carried_nodes_[static_cast<size_t>(loop)][slot];
   const auto varies = [&](NodeId id) { return id != kNoId && varying_[static_cast<size_t>(id)]; };
   if (inside != kNoId || behind != kNoId) return varies(inside) || varies(behind);
-  const Carried& carried = loop_of(loop).carried[slot];  // read by no one
+  const Carried& carried = loop_of(loop).carried[slot];  // neither is read
   return varies(carried.initial) || varies(carried.next);
 }
 
@@ -32,7 +32,7 @@ std::vector<Emitter::V> Emitter::count(V begin, V end, V step, std::span<const V
   llvm::BasicBlock* before = builder_.GetInsertBlock();
   llvm::BasicBlock* inside = new_block("loop");
   llvm::BasicBlock* after = new_block("after");
-  // known not to be empty: no test, and no way around it
+  // a loop that surely runs needs neither a test nor a branch around it
   const auto* first = llvm::dyn_cast<llvm::ConstantInt>(begin);
   const auto* last = llvm::dyn_cast<llvm::ConstantInt>(end);
   const bool runs = first && last && first->getSExtValue() < last->getSExtValue();
@@ -106,7 +106,7 @@ void Emitter::emit_serial_loop(int32_t id, V begin, V end) {
 }
 
 bool Emitter::is_short_product_sum(const Loop& loop) const {
-  constexpr size_t kFewNodes = 32;  // of one term, which is written out as often as there are terms
+  constexpr size_t kFewNodes = 32;  // of one term, whose code is repeated for each term
   if (loop.kind != LoopKind::kReduce || loop.extent < kPairedTerms || loop.extent > kMostTermsWrittenOut) return false;
   if (loop.carried.size() != 1 || loop.neutral.size() != 1 || !loop.combine) return false;
   const auto& items = nest_.blocks[static_cast<size_t>(loop.body)].items;
@@ -123,7 +123,8 @@ bool Emitter::is_short_product_sum(const Loop& loop) const {
          (is_product(next.operands[0]) || is_product(next.operands[1]));
 }
 
-// Term k joins sum k mod 4, then (0 + 1) + (2 + 3); what is left over likewise, and last: the order of XLA:CPU's dots.
+// Term k is added to partial sum k mod 4, then these as (0 + 1) + (2 + 3); the remaining terms likewise, and last. This
+// is the order of XLA:CPU's dots.
 void Emitter::emit_short_sum(int32_t id) {
   const Loop& loop = loop_of(id);
   const bool varies = is_varying_carried(id, 0);
@@ -156,8 +157,8 @@ void Emitter::emit_short_sum(int32_t id) {
   set_carried(id, std::span(&sum, 1), true);
 }
 
-// Whole steps of `width` lanes, then the rest: under a mask where the machine has good ones, else one by one. No
-// iteration is computed twice: kernels that work in place depend on it.
+// Whole steps of `width` lanes, then the rest: under a mask with AVX-512, else one by one. No iteration is computed
+// twice: in-place kernels depend on it.
 void Emitter::emit_lane_loop(int32_t id, V begin, V end) {
   const Loop& loop = loop_of(id);
   const int32_t width = plan_.lanes[static_cast<size_t>(id)];
@@ -222,7 +223,7 @@ void Emitter::emit_lane_loop(int32_t id, V begin, V end) {
   set_carried(id, call(*loop.combine, both, 0), true);
 }
 
-// Halves onto halves, always in the same order.
+// Combines the upper half of the lanes with the lower half until one lane is left, always in the same order.
 std::vector<Emitter::V> Emitter::merge_lanes(const Loop& loop, std::vector<V> partial) {
   int32_t width = plan_.lanes[static_cast<size_t>(&loop - nest_.loops.data())];
   while (width > 1) {
@@ -275,8 +276,8 @@ void Emitter::emit_while(int32_t id) {
   set_carried(id, carried, true);
 }
 
-// Runs until no lane's condition holds; a lane whose condition failed keeps its values. Which lanes go on is carried as
-// integers: a mask that lives across blocks is moved about by LLVM bit by bit.
+// Runs until no lane's condition holds; a lane whose condition failed keeps its values. The running lanes are carried
+// as integers: LLVM moves a mask that lives across blocks bit by bit.
 void Emitter::emit_while_in_lanes(int32_t id) {
   const Loop& loop = loop_of(id);
   llvm::Type* flags = type_of(ElementType::kS32, width_);

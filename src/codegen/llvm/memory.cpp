@@ -1,4 +1,4 @@
-// Indices, loads and stores: by how an index moves from lane to lane, one scalar, a contiguous vector, or a gather.
+// Emits indices, loads and stores: as a scalar, a contiguous vector or a gather, by the index's step from lane to lane.
 
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Intrinsics.h>
@@ -12,7 +12,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// Whether step * lane + sum of bounded terms stays within 32 bits.
+/// Does step * lane + a sum of bounded terms fit 32 bits?
 class Range {
  public:
   void add(double least, double greatest) {
@@ -71,7 +71,7 @@ Emitter::Address Emitter::address(const Affine& affine) {
 
 Emitter::V Emitter::lane_offsets(const Address& at, bool& is_wide) {
   llvm::Type* element = at.vector ? at.vector->getType()->getScalarType() : builder_.getInt32Ty();
-  if (is_given(at.step)) {  // fits 32 bits for all lanes, by shape_free()
+  if (is_given(at.step)) {  // shape_free() ensures that it fits 32 bits in all lanes
     is_wide = element->isIntegerTy(64);
     V steps = builder_.CreateMul(lane_numbers(element), splat(builder_.CreateIntCast(number(at.step), element, true)));
     return at.vector ? builder_.CreateAdd(steps, at.vector) : steps;
@@ -148,7 +148,7 @@ Emitter::Emitted Emitter::load_at(const Node& n, const Address& at, V only) {
   return {from_memory(value), true};
 }
 
-// For a loop inside of the lanes that moves from row to row: the next row is on another page, which hardware
+// For a serial loop inside the lane loop that moves from row to row: the next row is on another page, which hardware
 // prefetchers don't reach. Addresses past the end are harmless.
 void Emitter::prefetch(const Node& load, V first) {
   if (serial_loop_ == kNoId) return;
@@ -180,7 +180,7 @@ Emitter::V Emitter::gather(int32_t buffer, const Address& at, llvm::Type* elemen
     V all = running ? running : llvm::Constant::getAllOnesValue(type_of(ElementType::kPred, width_));
     return builder_.CreateMaskedGather(type, addresses, llvm::Align(1), all, llvm::Constant::getNullValue(type));
   }
-  // Lane by lane. A lane that doesn't run reads the lane-independent part's element 0: of the buffer, which has one.
+  // Lane by lane. Lanes that don't run read element 0 of the buffer, which always exists.
   V from = pointer(buffer, at.scalar);
   if (running) {
     llvm::Type* wide = type_of(ElementType::kS64, width_);
@@ -217,7 +217,7 @@ void Emitter::scatter(int32_t buffer, const Address& at, V value, V running) {
   }
 }
 
-/// A value as memory holds it: truth in bytes.
+/// The value as stored in memory: predicates are bytes.
 Emitter::V Emitter::in_memory(ElementType type, V value) {
   if (type != ElementType::kPred) return value;
   const bool is_vector = value->getType()->isVectorTy();

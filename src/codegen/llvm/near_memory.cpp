@@ -1,5 +1,5 @@
-// Loads and stores that would be gathers and scatters, of elements that lie beside each other: kept in bounds by a
-// clamp, or a few apart.
+// Emits loads and stores of nearby elements that would otherwise be gathers and scatters: with clamped indices, or with
+// short steps from lane to lane.
 
 #include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/Constants.h>
@@ -9,12 +9,12 @@
 
 namespace lowtide::engine {
 
-// Three cases, told apart anew in each step: all lanes lie inside of the bounds and read along memory; all lie beyond
-// one of them and read one element; else what is inside reads along memory, and what isn't the element at its end.
+// Each step distinguishes three cases: all lanes are within the bounds and read contiguously; all are beyond one bound
+// and read one element; else lanes within the bounds read contiguously, and the others read the element at their bound.
 Emitter::Emitted Emitter::load_clamped(const Node& n, const ClampedIndex& index) {
   const Node& linear = node(index.linear);
   const Affine along = linear.kind == NodeKind::kAffine ? linear.affine : Affine{0, {{index.linear, 1}}};
-  const int64_t direction = index.step * index.coefficient;  // of what is clamped, from lane to lane
+  const int64_t direction = index.step * index.coefficient;  // step of the clamped value from lane to lane
   V lanes = integer(width_);
   if (remaining_) lanes = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, lanes, remaining_);
   V first = address(along).scalar;
@@ -66,7 +66,7 @@ Emitter::Emitted Emitter::load_clamped(const Node& n, const ClampedIndex& index)
   return {phi, true};
 }
 
-// The lanes that come before all that lie inside of the bounds, and those.
+// Two masks: the lanes before those within the bounds, and the lanes within the bounds.
 std::pair<Emitter::V, Emitter::V> Emitter::lanes_at_bounds(const ClampedIndex& index, V first) {
   const int64_t direction = index.step * index.coefficient;
   const auto lanes_to = [&](int64_t bound, int64_t more) {
@@ -135,7 +135,7 @@ Emitter::V Emitter::load_apart(const Node& n, const Address& at, llvm::Type* ele
   return parts.size() == 1 ? parts[0] : llvm::concatenateVectors(builder_, parts);
 }
 
-// Register by register: the lanes of each store that belong there, sorted into memory's order.
+// Writes register by register: interleaves the lanes of all stores that belong to it, in memory order.
 bool Emitter::store_together(std::span<const int32_t> stores) {
   if (stores.empty()) return false;
   const auto store = [&](int32_t id) -> const Store& { return nest_.stores[static_cast<size_t>(id)]; };

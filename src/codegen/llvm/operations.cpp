@@ -18,7 +18,8 @@ bool is_64_bit_integer(ElementType type) { return type == ElementType::kS64 || t
 
 }  // namespace
 
-// The low half of the result depends on the low halves of the operands alone, or the operands are known to fit.
+// Can the operation run in 32 bits? The result's low half depends only on the operands' low halves, or all operands
+// fit.
 bool Emitter::is_narrow_operation(NodeId id) const {
   const Node& n = node(id);
   if (n.kind != NodeKind::kOperation || !fits_32_bits(id)) return false;
@@ -69,7 +70,7 @@ Emitter::Emitted Emitter::emit_operation(NodeId id) {
   }
   if (lanes && n.kind == NodeKind::kOperation && n.opcode == Opcode::kConvert && is_64_bit_integer(from) &&
       (fits_32_bits(n.operands[0]) || (is_integral(n.type) && !is_64_bit_integer(n.type)))) {
-    // stays as it is where the result is a 64-bit integer, too: those that fit are kept in 32 bits
+    // a 64-bit result that fits is kept in 32 bits, too, so the value stays unchanged
     if (is_64_bit_integer(n.type)) {
       if (fits_32_bits(id)) return {narrow(n.operands[0]), true};
       return {builder_.CreateSExt(narrow(n.operands[0]), type_of(n.type, width_)), true};
@@ -113,7 +114,7 @@ Emitter::V Emitter::operate_on_floats(const Node& n, std::span<const V> o) {
     case Opcode::kAdd: return builder_.CreateFAdd(o[0], o[1]);
     case Opcode::kSubtract: return builder_.CreateFSub(o[0], o[1]);
     case Opcode::kMultiply:
-      for (const int one : {0, 1}) {  // HLO's random numbers are scaled to [0, 1) by it
+      for (const int one : {0, 1}) {  // skip a factor of 1: HLO scales random numbers to [0, 1) by it
         const auto* constant = llvm::dyn_cast<llvm::Constant>(o[static_cast<size_t>(one)]);
         if (const auto* splat = constant && constant->getType()->isVectorTy() ? constant->getSplatValue() : constant) {
           const auto* value = llvm::dyn_cast<llvm::ConstantFP>(splat);

@@ -1,4 +1,4 @@
-// Sequential loops taken apart: codegen/ordered.h.
+// Emits sequential loops that are split (codegen/ordered.h).
 
 #include "codegen/llvm/emitter.h"
 #include "codegen/ordered.h"

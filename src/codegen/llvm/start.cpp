@@ -12,7 +12,7 @@ namespace lowtide::engine {
 namespace {
 
 void initialise() {
-  // Else it aborts, or exits: the process is somebody else's.
+  // By default LLVM aborts or exits, but the process belongs to the caller.
   llvm::install_bad_alloc_error_handler([](void*, const char*, bool) { throw std::bad_alloc(); });
   llvm::install_fatal_error_handler([](void*, const char* reason, bool) { throw std::runtime_error(reason); });
   LLVMInitializeX86TargetInfo();
@@ -23,7 +23,7 @@ void initialise() {
   LLVMInitializeNVPTXTarget();
   LLVMInitializeNVPTXTargetMC();
   LLVMInitializeNVPTXAsmPrinter();
-  // The scheduler before register allocation puts interleaved chains one after the other: half the speed of a hash.
+  // The scheduler before register allocation serialises interleaved dependency chains, which halves a hash's speed.
   const char* arguments[] = {"lowtide", "-enable-misched=0"};
   llvm::cl::ParseCommandLineOptions(2, arguments);
 }
@@ -37,7 +37,7 @@ void start_llvm() {
 
 }  // namespace lowtide::engine
 
-/// What LLVM does where it calls something fatal: the tests' way to see that it comes back as an exception.
+/// Raises a fatal LLVM error, so that tests can check that it becomes an exception.
 extern "C" __attribute__((visibility("default"))) void lowtide_llvm_fail(const char* reason) {
   lowtide::engine::start_llvm();
   llvm::report_fatal_error(reason, false);

@@ -1,4 +1,4 @@
-// Tables: rows of them in registers, chosen from by index, where the machine can; else gathers from memory.
+// Emits table look-ups: with AVX-512, permutations of registers that hold rows of the table; else gathers from memory.
 
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/IntrinsicsX86.h>
@@ -13,7 +13,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// Whether these 32-bit elements are their upper halves alone, as bf16 numbers in f32 are.
+/// Are the lower halves of these 32-bit elements zero, as in bf16 numbers in f32?
 bool are_upper_halves(const Node& table) {
   return type_bits(table.type) == 32 && std::all_of(table.table->elements.begin(), table.table->elements.end(),
                                                     [](uint64_t e) { return (e & 0xffff) == 0; });
@@ -35,7 +35,7 @@ llvm::GlobalVariable* Emitter::table_in_memory(const Node& table, unsigned bits,
   return made;
 }
 
-// Of one full register of indices, not negative. The rows are a power of two of elements.
+// Looks up one full register of indices, none negative. The number of elements in `rows` is a power of two.
 Emitter::V Emitter::look_up(std::span<const uint64_t> rows, V index, unsigned bits) {
   const bool words = bits == 16;
   const size_t row = 512 / bits;
@@ -123,7 +123,7 @@ Emitter::Emitted Emitter::emit_table(NodeId id) {
           {llvm::Constant::getNullValue(part->getType()), table, part, all, builder_.getInt8(4)}));
     }
   }
-  // Neighbours together until one is left.
+  // Joins adjacent parts until one is left.
   for (size_t lanes = chunk; parts.size() > 1; lanes *= 2) {
     std::vector<int> both(2 * lanes);
     std::iota(both.begin(), both.end(), 0);

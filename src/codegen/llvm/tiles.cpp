@@ -1,4 +1,4 @@
-// Loops that transpose: codegen/tiling.h.
+// Emits loops that transpose through tiles (codegen/tiling.h).
 
 #include <llvm/IR/Constants.h>
 
@@ -96,8 +96,8 @@ void Emitter::emit_tiled(const Tiling& tiling, V begin, V end) {
   };
   const int64_t extent = loop_of(lane_loop_).extent;
   const bool whole_rows = loop_of(outer).extent % side == 0;
-  // Several tiles beside each other go together: what is read of a page, and of the lines that come with a line, is
-  // read while it is at hand.
+  // Several adjacent tiles are processed together, so that a page, and lines that are prefetched with a line, are read
+  // while they are cached.
   constexpr int32_t kTilesTogether = 4;
   const auto run_tiles = [&](V index, V first_row, V end_row) {
     count(first_row, end_row, side, {}, [&](V row, std::span<const V>) {

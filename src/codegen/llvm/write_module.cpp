@@ -10,7 +10,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// Without it LLVM prints what is wrong and exits.
+/// Records an error. Without this handler LLVM prints it and exits.
 void take_diagnostic(const llvm::DiagnosticInfo* info, void* fault) {
   if (info->getSeverity() != llvm::DS_Error) return;
   llvm::raw_string_ostream stream(*static_cast<std::string*>(fault));
