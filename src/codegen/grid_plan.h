@@ -43,8 +43,7 @@ struct GridLaunch {
   std::vector<int32_t> shared;
   /// A loop around `shared` that each thread runs from `begin` to `end` in order; kNoId: none.
   int32_t ordered = kNoId;
-  std::vector<int32_t> rows,
-      columns;  ///< `shared` as digits of the row's and column's number, the last fastest
+  std::vector<int32_t> rows, columns;  ///< `shared` as digits of the row's and the column's number
   int32_t tile_rows = 1, tile_columns = 1;
   int64_t iterations = 1;  ///< of the shared loops together
   int64_t tiles = 1;       ///< of the whole piece

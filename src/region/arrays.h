@@ -1,5 +1,5 @@
 #pragma once
-/// Arrays by the leaf that computes them, and tuples of them as operations need.
+/// Arrays by the leaf that computes them, assembled into tuples as operations need.
 
 #include <map>
 

@@ -11,7 +11,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// Do the operands' bytes stand one after another?
+/// Are the operands' bytes adjacent runs in the result?
 bool joins_runs(const Instruction& i) {
   if (i.opcode != Opcode::kConcatenate || type_bits(i.shape.type) != 8 * stored_bytes(i.shape.type)) return false;
   const int64_t along = i.as<DimensionsAttributes>().dimensions[0];

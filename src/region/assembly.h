@@ -12,8 +12,8 @@ struct Part {
   int64_t offset = 0, bytes = 0;
 };
 
-/// The inputs that output `output` contains as a whole, by offset; the bytes between them come from elsewhere. An input
-/// that is contained twice is listed twice.
+/// The inputs that output `output` contains as a whole, sorted by offset; the bytes between them come from elsewhere.
+/// An input that is contained twice is listed twice.
 std::vector<Part> assembly_of(const Region& region, size_t output);
 
 /// Do the parts make up all of the output?

@@ -15,7 +15,7 @@ Box whole(const Shape& shape) {
   return box;
 }
 
-/// Of bundles no box is kept: they are needed whole.
+/// Tuples have no box: they are needed whole.
 Box whole_of(const Instruction& i) { return i.shape.is_array() ? whole(i.shape) : Box(); }
 
 bool is_empty(const Box& box) {
@@ -34,7 +34,7 @@ void join(std::optional<Box>& box, const Box& more) {
   }
 }
 
-/// Through a reshape that only adds or drops dimensions of extent one.
+/// Maps a box back through a reshape that only adds or drops dimensions of extent one.
 std::optional<Box> through_units(const Shape& from, const Shape& to, const Box& box) {
   Box read;
   size_t k = 0;
@@ -50,7 +50,7 @@ std::optional<Box> through_units(const Shape& from, const Shape& to, const Box& 
   return read;
 }
 
-/// What `user` reads of its operand number `operand` to make the elements in `box`.
+/// The box that `user` reads of its operand number `operand` to compute the elements in `box`.
 Box box_of_operand(const Instruction& user, size_t operand, const Box& box) {
   const Shape& read = user.operand(operand).shape;
   Box all = whole(read);

@@ -1,5 +1,5 @@
 #pragma once
-/// Where a region that updates an operand in place reads and writes it: boxes with constant corners.
+/// The elements that a region reads and writes of an operand that it updates in place: boxes with constant corners.
 
 #include <optional>
 
@@ -12,10 +12,10 @@ struct Interval {
 };
 using Box = std::vector<Interval>;  ///< one interval per dimension
 
-/// The elements that an update in place writes, if its indices are constant; the whole array otherwise.
+/// The elements that an in-place update writes, if its indices are constant; the whole array otherwise.
 Box written_box(const Instruction& update);
 
-/// A box that holds every element of the input that the operations read for the outputs; nothing where none is read.
+/// A box that contains every element of the input that the operations read for the outputs; none if none is read.
 std::optional<Box> box_read(const Region& region, size_t input);
 
 /// Output `output` overwrites the operand that the region also reads as an input. Are those reads elsewhere?

@@ -37,7 +37,7 @@ DimensionClasses::DimensionClasses(const Computation& computation) {
   for (const LeafRef& array : arrays) {
     const Instruction& user = *array.instruction;
     const std::vector<int32_t>& mine = classes_[{array.instruction, array.leaf}];
-    std::unordered_map<int64_t, int32_t> folds;  // a node of each
+    std::unordered_map<int64_t, int32_t> folds;  // a node of each fold
     const auto unite = [&](int32_t a, int32_t b) {
       a = root_of(parent, a);
       b = root_of(parent, b);

@@ -14,7 +14,7 @@ namespace {
 
 int64_t bytes_of(const LeafRef& leaf) { return safe_logical_bytes(*leaf_shape(leaf.instruction->shape, leaf.leaf)); }
 
-/// What an update in place writes: the largest of its operands, the updated one aside; null: it has no other.
+/// The shape of the part that an in-place update writes: its largest operand except the updated one; null: none.
 const Shape* changed(const Instruction& update, const LeafRef& updated) {
   const Shape* largest = nullptr;
   for (const Instruction* operand : update.operands) {
@@ -30,7 +30,7 @@ bool cuts_input(const Instruction& op, const Region& region) {
   return std::ranges::find(region.inputs, resolve({&op.operand(0), 0})) != region.inputs.end();
 }
 
-/// A running fold makes each result with one step from the one before.
+/// A running fold computes each result with one step from the previous one.
 bool is_running_fold(const Instruction& i) { return has_update(i) && !rule_of(i.opcode).updated_operand; }
 
 }  // namespace

@@ -16,21 +16,21 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr int32_t kMostCode = 800;        ///< of a group, code_size: bounds compile time
-constexpr size_t kMostOutputs = 16;       ///< a kernel writes so many streams at once
-constexpr int64_t kSmallElements = 1024;  ///< kernels of this size cost their start: any two may be one
-constexpr double kShared = 10;            ///< plain operations of an element of a virtual value worth sharing
-constexpr double kFarBytes = 4;           ///< how much may be stored between two members, in their own sizes
-constexpr size_t kCandidates = 4;         ///< groups looked at for one shared value
+constexpr int32_t kMostCode = 800;        ///< code_size of a group; bounds compile time
+constexpr size_t kMostOutputs = 16;       ///< arrays that a kernel writes at once
+constexpr int64_t kSmallElements = 1024;  ///< such kernels cost little but their start: any two may be merged
+constexpr double kShared = 10;            ///< plain operations per element that make a virtual value worth sharing
+constexpr double kFarBytes = 4;           ///< bytes that may be stored between two members, relative to their own
+constexpr size_t kCandidates = 4;         ///< groups considered for one shared value
 
 struct Group {
   std::vector<int32_t> outputs;  ///< places
   std::vector<LeafRef> inputs;
   Dims extents;
   int32_t code = 0;
-  int32_t at = 0;  ///< where it runs: the place of one of its members
+  int32_t at = 0;  ///< when it runs: the place of one of its members
   double bytes = 0;
-  bool open = false;  ///< may take in others
+  bool open = false;  ///< others may be merged into it
   bool heavy = false;
 };
 
@@ -110,7 +110,7 @@ class Grouping {
     return k;
   }
 
-  /// Where a value can be read: after its group.
+  /// The place after which a value can be read: its group's.
   int32_t made_at(int32_t place) {
     const int32_t k = group_of(place);
     return k == kNoId ? kNoId : group(k).at;
@@ -162,13 +162,13 @@ class Grouping {
   static int64_t elements(const Dims& extents) { return element_count(Shape::array(ElementType::kPred, extents)); }
   static bool is_small(const Group& g) { return !g.heavy && elements(g.extents) <= kSmallElements; }
 
-  /// An array about as large as what the kernel walks over.
+  /// Does the array have at least a quarter of the kernel's elements?
   static bool is_worth_sharing(const LeafRef& input, const Group& g) {
     const Shape& shape = *leaf_shape(input.instruction->shape, input.leaf);
     return element_count(shape) >= std::max<int64_t>(2, elements(g.extents) / 4);
   }
 
-  /// Puts group `late` into the earlier `early` if no third piece would have to run between them.
+  /// Merges group `late` into the earlier `early` if no third piece would have to run between them.
   bool merge(int32_t early, int32_t late) {
     Group& a = group(early);
     Group& b = group(late);
@@ -205,8 +205,8 @@ class Grouping {
     return true;
   }
 
-  /// Would `a`, which could write over an operand it reads element by element, no longer be able to because `b` reads
-  /// that elsewhere too?
+  /// Does `b` read, at other indices, an operand that `a` reads elementwise? Then `a` could no longer overwrite it in
+  /// place.
   bool spoils_in_place(const Group& a, const Group& b) {
     for (const LeafRef& input : b.inputs) {
       if (!reads_elementwise(a, input) || reads_elementwise(b, input)) continue;
@@ -238,7 +238,7 @@ class Grouping {
     return true;
   }
 
-  /// A value that only its own group reads needs no bytes.
+  /// Makes values virtual that only their own group reads.
   void hide_inner_outputs() {
     for (size_t k = 0; k < groups_.size(); ++k) {
       Group& g = groups_[k];
@@ -290,11 +290,11 @@ class Grouping {
   std::vector<ValueState>& states_;
   RegionMaker maker_;
   std::vector<Group> groups_;
-  std::vector<int32_t> piece_;     ///< by place: the group that makes it; kNoId where none does
-  std::vector<int32_t> moved_to_;  ///< by group: itself, or the one that took it in
+  std::vector<int32_t> piece_;     ///< by place: the group that computes it; kNoId: none
+  std::vector<int32_t> moved_to_;  ///< by group: itself, or the one it was merged into
   std::vector<double> stored_before_;
   std::unordered_map<int32_t, std::vector<int32_t>> readers_;      ///< of stored values: outputs of other pieces
-  std::unordered_map<int32_t, std::vector<LeafRef>> elementwise_;  ///< inputs read at the own index alone
+  std::unordered_map<int32_t, std::vector<LeafRef>> elementwise_;  ///< inputs read only at the output's own index
   std::unordered_map<int32_t, std::vector<LeafRef>> shared_;       ///< virtual operations worth computing once
   std::unordered_map<const Instruction*, std::vector<int32_t>> sharers_;
   std::map<Dims, int32_t> last_small_;

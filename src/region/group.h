@@ -1,5 +1,5 @@
 #pragma once
-/// Which stored values one kernel computes together.
+/// Decides which stored values one kernel computes together.
 
 #include <vector>
 

@@ -11,10 +11,10 @@
 namespace lowtide::engine {
 namespace {
 
-/// What an operation is, but for its operands.
+/// Appends everything about an operation but its operands.
 void append_operation(const Instruction& i, std::string& text);
 
-/// Of elements that are all equal, as they are in all arrays that are computed, one.
+/// Appends the value's bytes; if all elements are equal, only one's.
 void append(const Literal& value, bool all_equal, std::string& text) {
   const std::span<const std::byte> bytes = value.bytes();
   for (const std::byte b : all_equal ? bytes.first(static_cast<size_t>(stored_bytes(value.shape().type))) : bytes)
@@ -22,7 +22,7 @@ void append(const Literal& value, bool all_equal, std::string& text) {
   for (const Value& part : value.parts()) append(*part, false, text);
 }
 
-/// A computation with positions for names.
+/// Appends a computation with positions instead of names.
 void append(const Computation& computation, std::string& text) {
   std::unordered_map<const Instruction*, size_t> position;
   text += " {";
@@ -62,7 +62,7 @@ std::string identity(const Region& region) {
     for (size_t k = 0; k < region.inputs.size(); ++k) {
       if (region.inputs[k] == leaf) return fmt::format(" i{}", k);
     }
-    // What an update overwrites is no input.
+    // An array that an update overwrites is no input.
     const size_t number = outside.try_emplace(leaf.instruction, outside.size()).first->second;
     return fmt::format(" o{}.{}", number, leaf.leaf);
   };

@@ -1,6 +1,6 @@
 #pragma once
 /// Interprets regions, and whole modules as work, by their operations' definitions: the reference for kernels and for
-/// the formation of regions.
+/// forming regions.
 
 #include <functional>
 #include <span>

@@ -1,9 +1,9 @@
-/// A region as a nest: one parallel loop per dimension of the outputs; those with equal extents share their loops, with
-/// all stores after all loads and computation. Updates in place come last, each with loops of its own.
+/// Lowers a region to a nest: one parallel loop per dimension of the outputs. Outputs with equal extents share their
+/// loops, with all stores after all loads and computation. In-place updates come last, each with its own loops.
 ///
-/// Where an operation asks whether an index lies in a range (pad, concatenate, masks on iota, ...), and bounds can't
-/// tell, the index space is cut at that place and its parts are made one by one: then bounds tell in each. Parts of
-/// equal extents that need the same nodes are made together (the two words of one hash), and parts of the same rows row
+/// If an operation tests whether an index is in a range (pad, concatenate, masks on iota, ...), and bounds can't decide
+/// it, the index space is cut there and its parts are computed one by one: in each, bounds decide. Parts of equal
+/// extents that need the same nodes are computed together (the two words of one hash), and parts of the same rows row
 /// by row (nest/join.h).
 
 #include "nest/collapse.h"
@@ -23,15 +23,15 @@ namespace lowtide::engine {
 namespace {
 
 constexpr size_t kMostBoxes = 300;     // of one group of outputs
-constexpr size_t kMostNodes = 2000;    // of all its boxes together: bounds compile time
-constexpr size_t kMostTrials = 64;     // of making boxes together
-constexpr int64_t kFewElements = 256;  // cut only where that makes less code
+constexpr size_t kMostNodes = 2000;    // of all boxes of a group; bounds compile time
+constexpr size_t kMostTrials = 64;     // of computing boxes together
+constexpr int64_t kFewElements = 256;  // smaller groups are cut only if that makes less code
 
 struct Box {
   Dims starts, extents;
 };
 
-/// Boxes of equal extents, made in one loop nest.
+/// Boxes of equal extents, computed in one loop nest.
 using Piece = std::vector<Box>;
 
 /// Outputs with equal extents.
@@ -84,7 +84,7 @@ class Lowering {
   bool is_update(size_t k) const {
     const Instruction& made = *region_.outputs[k].instruction;
     if (k < region_.updates.size() && region_.updates[k].instruction) return true;
-    // an update that writes every element knows better than one element at a time
+    // an update that writes every element has a faster form than element by element
     return has_update(made) && (!has_element(made) || !rule_of(made.opcode).updated_operand);
   }
 
@@ -118,7 +118,7 @@ class Lowering {
     }
   }
 
-  /// What a piece takes, and the places, by dimension, at which its one box is better cut.
+  /// The number of nodes of a piece, and the indices, by dimension, at which its single box should be cut.
   struct Trial {
     size_t nodes = 0;
     std::vector<Dims> cuts;
@@ -145,7 +145,7 @@ class Lowering {
     size_t nodes = 0;
   };
 
-  /// Boxes of equal extents become one piece where that saves a quarter of the nodes; single elements always.
+  /// Merges boxes of equal extents into one piece if that saves a quarter of the nodes; single elements always.
   std::vector<Piece> pieces_of(const RegionGroup& group) const {
     std::vector<Cost> made;
     size_t trials = 0;
@@ -174,7 +174,7 @@ class Lowering {
     return std::all_of(extents.begin(), extents.end(), [](int64_t n) { return n == 1; });
   }
 
-  /// One box each. The index space is cut along its outermost dimension that asks for it, then its parts are tried.
+  /// Pieces of one box each: cuts the index space along the outermost dimension with cuts, then tries its parts.
   std::vector<Cost> boxes_of(const RegionGroup& group) const {
     int64_t count = 1;
     for (const int64_t extent : group.extents) count *= extent;

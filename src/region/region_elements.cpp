@@ -78,7 +78,7 @@ std::vector<NodeId> made_in_place(ElementContext& context, const Computation& co
   return results;
 }
 
-/// Elements of no region: a computation of scalars alone.
+/// Elements for a computation of scalars, outside any region.
 class ScalarElements : public ElementContext {
  public:
   using ElementContext::ElementContext;

@@ -22,7 +22,7 @@ class RegionElements : public ElementContext {
 
   int32_t buffer_of_output(size_t k) const { return first_output_ + static_cast<int32_t>(k); }
   void set_home(int32_t block) {
-    if (home_ != block) made_.clear();  // what was made inside the old home is not known in the new one
+    if (home_ != block) made_.clear();  // values computed inside the old home aren't available in the new one
     home_ = block;
   }
 

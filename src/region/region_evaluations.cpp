@@ -33,7 +33,7 @@ std::vector<bool> inputs_read_in_step(const Region& region) {
   const Dims& dims = dims_of(region.outputs[0]);
   for (size_t k = 0; k < region.outputs.size(); ++k) {
     if (dims_of(region.outputs[k]) != dims || region.updates[k].instruction) return in_step;
-    // Loops of its own make, and store, in an order of their own.
+    // Such an output has its own loops, which compute and store in another order.
     if (!has_element(*region.outputs[k].instruction)) return in_step;
   }
   const RegionEvaluations all = evaluations_in(region);

@@ -1,5 +1,5 @@
 #pragma once
-/// How often a region evaluates each of its operations, and reads each of its inputs, under which index maps.
+/// How often, and with which index maps, a region evaluates each of its operations and reads each of its inputs.
 
 #include <vector>
 
@@ -14,7 +14,7 @@ struct RegionEvaluations {
 
 RegionEvaluations evaluations_in(const Region& region);
 
-/// By input: is its element i read only for element i of the outputs, which all have its extents? Then an output may
+/// Per input: is its element i read only for element i of the outputs, which all have its extents? Then an output may
 /// alias it.
 std::vector<bool> inputs_read_in_step(const Region& region);
 

@@ -64,7 +64,7 @@ void RegionMaker::add_outputs(int32_t place) {
   }
   const OpRule& rule = rule_of(i.opcode);
   if (has_update(i) && rule.updated_operand) {
-    // One update after the other reads what those before it wrote, whoever reads it in the end.
+    // A later update reads what earlier ones wrote, so all leaves are outputs, whichever are read in the end.
     for (int32_t leaf = 0; leaf < leaf_count(i.shape); ++leaf) leaves.push_back(leaf);
   }
   std::sort(leaves.begin(), leaves.end());

@@ -9,8 +9,8 @@
 
 namespace lowtide::engine {
 
-/// What the outputs read is either virtual, and included, or an input. The order of operations and inputs depends only
-/// on the graph seen from the outputs, so that equal bodies give equal regions.
+/// A value that the outputs read is either virtual, and included, or an input. The order of operations and inputs
+/// depends only on the graph seen from the outputs, so that equal bodies give equal regions.
 class RegionMaker {
  public:
   RegionMaker(const ValueGraph& graph, const std::vector<ValueState>& states)

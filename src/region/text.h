@@ -16,7 +16,7 @@ struct WorkCount {
   int64_t regions = 0, libraries = 0, controls = 0, views = 0, others = 0;
   int64_t ops = 0;           ///< in regions, clones counted
   int64_t computed = 0;      ///< distinct operations in regions
-  int64_t stored_bytes = 0;  ///< of outputs of regions; updates in place count nothing
+  int64_t stored_bytes = 0;  ///< of outputs of regions; in-place updates count nothing
   int64_t all_bytes = 0;     ///< of every operation in a region
 };
 WorkCount count_work(const ModuleWork& work);

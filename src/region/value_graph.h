@@ -14,10 +14,10 @@ class ValueGraph {
  public:
   struct Read {
     int32_t def = kNoId, leaf = 0;      ///< the array, resolved through tuples
-    int32_t user = kNoId, operand = 0;  ///< what reads it, as which of its operands
+    int32_t user = kNoId, operand = 0;  ///< the reader, and the number of its operand
   };
 
-  /// target: the one that will run it.
+  /// target: the one that will run the computation.
   ValueGraph(const Computation& computation, const Target& target);
 
   const Target& target() const { return target_; }
@@ -25,13 +25,13 @@ class ValueGraph {
   int32_t size() const { return static_cast<int32_t>(instructions_.size()); }
   const Instruction& at(int32_t place) const { return *instructions_[static_cast<size_t>(place)]; }
   int32_t place_of(const Instruction& instruction) const;
-  /// What an instruction reads, by operand, then leaf. Empty for those that only rename.
+  /// The arrays that an instruction reads, by operand, then leaf. Empty for instructions that only rename.
   std::span<const Read> reads(int32_t user) const { return part(reads_, first_read_, user); }
   /// The readers of an instruction, in program order. Instructions that only rename aren't readers.
   std::span<const Read> users(int32_t def) const { return part(users_, first_user_, def); }
   const std::vector<LeafRef>& results() const { return results_; }  ///< of the computation, leaf by leaf
   bool is_result(int32_t place) const { return is_result_[static_cast<size_t>(place)]; }
-  /// Needed for a result or an effect.
+  /// Is the instruction needed for a result or an effect?
   bool is_live(int32_t place) const { return is_live_[static_cast<size_t>(place)]; }
 
  private:

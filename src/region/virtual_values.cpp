@@ -12,19 +12,20 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr int kRounds = 3;               ///< each knows the states of the round before
-constexpr int32_t kMostCode = 1200;      ///< of a kernel, code_size, clones counted: bounds compile time
-constexpr int32_t kLittleCode = 40;      ///< of what is made of indices alone: worth no array, however full a kernel is
-constexpr size_t kMostEvaluations = 12;  ///< distinct index maps of one value, over all kernels
-constexpr size_t kMostChain = 400;       ///< operations looked at below a value to price it
-constexpr double kLittleRead = 1.0 / 64;  ///< of its own bytes: the largest array that a generated value reads
+constexpr int kRounds = 3;           ///< each starts from the states of the round before
+constexpr int32_t kMostCode = 1200;  ///< code_size of a kernel, with clones; bounds compile time
+constexpr int32_t kLittleCode =
+    40;  ///< of a value generated from indices: never worth an array, however full a kernel is
+constexpr size_t kMostEvaluations = 12;   ///< distinct index maps of one value, over all kernels
+constexpr size_t kMostChain = 400;        ///< operations visited below a value to find its cost
+constexpr double kLittleRead = 1.0 / 64;  ///< the largest array that a generated value reads, relative to its own bytes
 /// Arrays up to this size are no reason to compute a reduction inside another, or random numbers twice.
 constexpr int64_t kSmallBytes = 1 << 20;
-constexpr double kThin = 8;             ///< so many slices as thick make up an array, at least
-constexpr double kIndexPredicate = 10;  ///< plain operations of one element, at most
+constexpr double kThin = 8;             ///< a slice is thin if at least so many like it make up the array
+constexpr double kIndexPredicate = 10;  ///< the most plain operations per element
 constexpr int32_t kForever = std::numeric_limits<int32_t>::max();
 
-/// Does the instruction, as an update, leave results in operands: in some; in this one?
+/// Is the instruction an in-place update: of any operand; of this one?
 bool is_update(const Instruction& i) { return has_update(i) && rule_of(i.opcode).updated_operand; }
 bool updates(const Instruction& i, int32_t operand) {
   if (!is_update(i)) return false;
@@ -37,7 +38,7 @@ bool updates(const Instruction& i, int32_t operand) {
   return found;
 }
 
-/// Who reads a value last, and who would if that reader didn't.
+/// The place of a value's last read, its reader, and the last read by any other reader.
 struct LastReaders {
   int32_t last = kNoId, reader = kNoId, other = kNoId;
   void add(int32_t place, int32_t user) {
@@ -54,11 +55,11 @@ struct LastReaders {
   int32_t without(int32_t user) const { return user == reader ? other : last; }
 };
 
-/// What a virtual value rests on.
+/// The virtual operations below a value, and their inputs.
 struct Chain {
-  double ns = 0;           ///< one element, arithmetic
+  double ns = 0;           ///< arithmetic of one element
   double input_bytes = 0;  ///< stored arrays read, each once
-  double kept_bytes = 0;   ///< of these, what lives longer only because the value is virtual
+  double kept_bytes = 0;   ///< of these, bytes of arrays that live longer only because the value is virtual
 };
 
 class Decision {
@@ -115,7 +116,7 @@ class Decision {
   OpRole role(int32_t place) const { return roles_[static_cast<size_t>(place)]; }
   double bytes(int32_t place) const { return bytes_[static_cast<size_t>(place)]; }
 
-  /// Lifetimes as the states stand.
+  /// Computes live ranges and the sizes read from the current states.
   void survey() {
     for (int32_t place = graph_.size(); place-- > 0;) {
       LastReaders& readers = readers_[static_cast<size_t>(place)];
@@ -137,7 +138,7 @@ class Decision {
     }
   }
 
-  /// Until when a reader keeps what it reads.
+  /// The place until which a reader needs its operands.
   int32_t last_of(int32_t user) const {
     return state(user) == ValueState::kVirtual ? readers_[static_cast<size_t>(user)].last : user;
   }
@@ -160,7 +161,7 @@ class Decision {
     kernel_code_[static_cast<size_t>(place)] = code_size(i);
   }
 
-  /// Fills `mine` with what the readers see of it.
+  /// Fills `mine` with the evaluations that the readers need.
   bool is_virtual(int32_t place, std::vector<Evaluations>& mine) {
     const Instruction& i = graph_.at(place);
     if (graph_.is_result(place) || !has_element(i)) return false;
@@ -201,11 +202,11 @@ class Decision {
     return shape.is_tuple() ? *leaf_shape(shape, read.leaf) : shape;
   }
 
-  /// Can the reader compute this operand where it reads it?
+  /// Can the reader compute this operand instead of reading it?
   bool computes_operand(const ValueGraph::Read& read) const {
     const Instruction& user = graph_.at(read.user);
     if (role(read.user) != OpRole::kComputed) return false;
-    if (state(read.user) == ValueState::kStored && can_be_view(user)) return false;  // then the reader costs nothing
+    if (state(read.user) == ValueState::kStored && can_be_view(user)) return false;  // a view costs nothing
     return !updates(user, state(read.user), read.operand) || has_element(user);
   }
 
@@ -213,7 +214,7 @@ class Decision {
     return state == ValueState::kStored && lowtide::engine::updates(user, operand);
   }
 
-  /// A slice that is so thin that it doesn't matter who makes it.
+  /// Is the reader a slice so thin that it doesn't matter which kernel computes it?
   bool takes_little(int32_t user, int32_t place) const {
     const Opcode opcode = graph_.at(user).opcode;
     return (opcode == Opcode::kSlice || opcode == Opcode::kDynamicSlice) && kThin * bytes(user) <= bytes(place);
@@ -221,7 +222,8 @@ class Decision {
 
   enum class Readers : uint8_t { kUpdate, kUpdateAndSlices, kOthers };
 
-  /// Who reads an array besides the update that writes over it: one that is stored for sure, or one that may be.
+  /// The readers of an array other than the update that overwrites it. sure: count only updates that are stored, else
+  /// any.
   Readers readers_of(int32_t place, bool sure) const {
     Readers all = Readers::kUpdate;
     for (const ValueGraph::Read& read : graph_.users(place)) {
@@ -235,9 +237,9 @@ class Decision {
     return all;
   }
 
-  /// An update whose only reader is the next update of the same array, all the way from one that is stored: each writes
-  /// its part in place, where one kernel for all would write the whole array anew. Thin slices may be taken on the way,
-  /// where nothing else keeps the array from being written over.
+  /// Is this an update whose only reader is the next update of the same array, in a chain that begins at a stored
+  /// array? Each writes its part in place, whereas one kernel for all would write the whole array again. Thin slices
+  /// may be read in between if nothing else keeps the array from being overwritten.
   bool is_link_of_updates(int32_t place) const {
     if (2 * bytes(place) * cost_.byte_ns() < cost_.kernel_start_ns()) return false;
     Readers readers = readers_of(place, true);
@@ -255,9 +257,9 @@ class Decision {
     return false;
   }
 
-  /// A thin part of an array that is made of other elements of the same array, and then put into it: a kernel that
-  /// reads some while it writes others would have to write the whole array anew, where a stored part leaves it where it
-  /// lies.
+  /// Is this a thin part of an array that is computed from other elements of the same array, and then written into it?
+  /// A kernel that reads some elements while it writes others would have to write the whole array again; if the part is
+  /// stored, the array is updated in place.
   bool is_part_of_what_it_reads(int32_t place) const {
     for (const ValueGraph::Read& read : graph_.users(place)) {
       const Instruction& user = graph_.at(read.user);
@@ -273,7 +275,7 @@ class Decision {
     return false;
   }
 
-  /// Is a value, as far as it is computed where it is read, made of other elements of the array than the update writes?
+  /// Does a value, through virtual values, read other elements of the array than those that the update writes?
   bool reads_elsewhere(int32_t place, const LeafRef& array, const Instruction& update) const {
     std::vector<int32_t> open{place};
     for (size_t looked = 0; !open.empty() && looked < kMostChain; ++looked) {
@@ -289,8 +291,8 @@ class Decision {
     return false;
   }
 
-  /// Does a reader take exactly those elements that the update writes, element by element; or are both boxes known, so
-  /// that they are compared where the kernel is proved?
+  /// Does a reader read exactly the elements that the update writes, element by element? Also true if both boxes are
+  /// constant: these are compared when the kernel is checked.
   static bool takes_place_of(const Instruction& reader, const Instruction& update) {
     const bool slices = reader.opcode == Opcode::kDynamicSlice, slices_known = reader.opcode == Opcode::kSlice;
     if (!slices && !slices_known) return reader.opcode != Opcode::kGather;
@@ -302,28 +304,28 @@ class Decision {
     return slices && reader.shape.dims == update.operand(1).shape.dims && std::ranges::equal(read, written);
   }
 
-  /// No arithmetic worth a name, and nothing read that takes more bytes than a scalar.
+  /// A value with hardly any arithmetic that reads at most a scalar.
   bool is_free(const Instruction& i) const {
     if (i.opcode == Opcode::kConstant || i.opcode == Opcode::kIota) return true;
     return i.opcode == Opcode::kBroadcast && element_count(i.operand(0).shape) <= 1;
   }
 
-  /// A copy in host memory is made for what it frees on the device.
+  /// A copy to host memory is made to free device memory.
   static bool is_moved_to_host(const Instruction& i) { return i.opcode == Opcode::kCopy && is_in_host(i.shape); }
 
-  /// What it converts takes less room: if one of the two is stored, then that.
+  /// Does it convert to a wider type? If one of the two is stored, it should be the smaller operand.
   static bool is_wider_than_operand(const Instruction& i) {
     return i.opcode == Opcode::kConvert && stored_bytes(i.shape.type) > stored_bytes(i.operand(0).shape.type);
   }
 
-  /// A reduction, dot, ... inside another kernel: where that evaluates it once per element, and either walks just as
-  /// many elements or would have to store a lot.
+  /// May a reduction, dot, ... be computed inside another kernel? If that evaluates it once per element, and has
+  /// equally many elements or would otherwise have to store many bytes.
   bool suits_inside(int32_t place, const std::vector<Evaluations>& mine) const {
     const Instruction& i = graph_.at(place);
     if (!i.shape.is_array() || mine.size() != 1) return false;
     const double elements = elements_of(i.shape);
     if (mine[0].count > elements) return false;
-    // A running fold writes each result with one step from the one before; inside, each would be folded from the start.
+    // A running fold computes each result from the previous one; inside, each would be folded from the start.
     if (has_update(i) && !is_update(i) && mine[0].count * terms_of(i) > elements) return false;
     return elements_of(graph_.at(mine[0].kernel).shape) == elements || bytes(place) > kSmallBytes;
   }
@@ -359,17 +361,17 @@ class Decision {
     return stored_ns < virtual_ns;
   }
 
-  /// Is it made of indices and scalars, or nearly?
+  /// Is it computed from indices, scalars and small arrays only?
   bool is_generated(int32_t place) const {
     return largest_read_[static_cast<size_t>(place)] <= kLittleRead * bytes(place);
   }
 
-  /// Would it be, if nothing were stored that needn't be, and is it worth a thought?
+  /// Would it be generated if everything possible were virtual, and is it large enough to matter?
   bool may_be_generated(int32_t place) const {
     return bytes(place) > kSmallBytes && largest_given_[static_cast<size_t>(place)] <= kLittleRead * bytes(place);
   }
 
-  /// The code of a value and of what is below it, as far as that is virtual; more than `most` is one more.
+  /// The code size of a value and the virtual values below it; counting stops above `most`.
   int32_t code_below(int32_t place, int32_t most) {
     ++stamp_;
     int32_t code = 0;
@@ -389,12 +391,13 @@ class Decision {
     return std::min(code, most + 1);
   }
 
-  /// A few operations on indices and scalars, in an array that would take room.
+  /// Is it a large array computed by few operations on indices and scalars?
   bool is_little(int32_t place) { return may_be_generated(place) && code_below(place, kLittleCode) <= kLittleCode; }
 
-  /// Do two or more operands of a generated value not fit into what is left of its readers' kernels? Then it is what to
-  /// store: one array, where a kernel that ends somewhere below leaves several (a sum of many random arrays ends at one
-  /// of its terms, and goes on over it in place). So is a value that is too much for them and fits into a kernel alone.
+  /// Do two or more operands of a generated value exceed the code that is left in its readers' kernels? Then store this
+  /// value: it is one array, whereas cutting the kernel somewhere below would store several (a sum of many random
+  /// arrays is cut at one of its terms, and continues in place over it). A value that exceeds the code left, but fits
+  /// into a kernel of its own, is stored too.
   bool is_waist(int32_t place, int32_t left) {
     int32_t large = 0;
     const auto& reads = graph_.reads(place);
@@ -402,15 +405,15 @@ class Decision {
       bool first = true;
       for (size_t q = 0; q < r; ++q) first &= reads[q].def != reads[r].def;
       if (!first || role(reads[r].def) != OpRole::kComputed) continue;
-      // What the round before stored may be virtual in this one.
+      // Values stored in the round before may be virtual in this one.
       large += state(reads[r].def) == ValueState::kStored || code_below(reads[r].def, left) > left;
     }
     return large > 1;
   }
 
-  /// Is a generated value read only by others that are recomputed at least as often? What that takes, this included,
-  /// was held against their bytes; to store it as well would only be cheaper on paper: the rest of the chain is made
-  /// anyway.
+  /// Is a generated value read only by virtual values that are recomputed at least as often? Their recomputation, this
+  /// value included, was already compared with storing them; storing this one too would only seem cheaper, since the
+  /// rest of the chain is recomputed anyway.
   bool serves_repeated(int32_t place) const {
     const double mine = repeats_[static_cast<size_t>(place)];
     return std::ranges::all_of(graph_.users(place), [&](const ValueGraph::Read& read) {
@@ -419,13 +422,13 @@ class Decision {
     });
   }
 
-  /// A mask that a few comparisons make of indices: no reader is slower for making it again.
+  /// Is it a mask that a few comparisons of indices compute? Recomputing it slows no reader down.
   bool is_index_predicate(const Instruction& i, const Chain& chain) const {
     return i.shape.type == ElementType::kPred && chain.ns <= kIndexPredicate * cost_.plain_ns() &&
            chain.input_bytes * kThin <= elements_of(i.shape);
   }
 
-  /// The operations below a value, as far as they are virtual, and what they read until `last`.
+  /// The cost of a value and the virtual operations below it, and the bytes of their inputs if it is read until `last`.
   Chain chain_of(int32_t place, int32_t last) {
     Chain chain;
     ++stamp_;
@@ -468,8 +471,8 @@ class Decision {
   const Cost& cost_;
   const FormOptions& options_;
   const double stored_byte_ns_;
-  bool keeps_arguments_ = false;  ///< the caller keeps them: they live on whatever reads them
-  // All by place.
+  bool keeps_arguments_ = false;  ///< arguments stay live whatever reads them
+  // All indexed by place.
   std::vector<OpRole> roles_;
   std::vector<double> bytes_, ns_;  ///< of the whole result; of one element
   std::vector<ValueState> states_;
@@ -477,8 +480,8 @@ class Decision {
   std::vector<LastReaders> readers_;
   std::vector<int32_t> kernel_code_;
   std::vector<double> stored_before_;  ///< bytes of all stored values before this place
-  std::vector<double> largest_read_;   ///< bytes of the largest stored array that computing it where it is read takes
-  std::vector<double> largest_given_;  ///< the same, where all is computed that may be
+  std::vector<double> largest_read_;   ///< bytes of the largest stored array read to compute it
+  std::vector<double> largest_given_;  ///< the same if everything possible were virtual
   std::vector<double> repeats_;        ///< of generated values: evaluations per element; else 0
   std::vector<int32_t> seen_;
   int32_t stamp_ = 0;

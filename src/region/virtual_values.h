@@ -12,9 +12,9 @@ namespace lowtide::engine {
 enum class ValueState : uint8_t {
   kAbsent,   ///< nothing needs it, or it only renames another value
   kVirtual,  ///< computed where it is read
-  kStored,   ///< computed by a region of its own, or with others
+  kStored,   ///< computed by its own region, or with others
   kView,     ///< the bytes of its first operand, which is stored
-  kGiven,    ///< stored by something else: parameters, constants, libraries, control flow
+  kGiven,    ///< not computed by regions: parameters, constants, results of libraries and control flow
 };
 
 /// By place in the graph.

@@ -105,8 +105,7 @@ class Emitter {
   V affine_value(NodeId id, bool* lanes);
   V pointer(int32_t buffer, V index);
   Emitted emit_load(NodeId id);
-  Emitted load_at(const Node& load, const Address& at,
-                  V only = nullptr);  ///< only: just these running lanes
+  Emitted load_at(const Node& load, const Address& at, V only = nullptr);  ///< only: a mask in addition to mask()
   void prefetch(const Node& load, V first);
   void emit_store(const Store& store);
   V in_memory(ElementType type, V value);
