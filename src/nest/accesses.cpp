@@ -10,7 +10,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// Which loop of block 0 needs a node of block 0, if it is one alone.
+/// For each node of block 0 the loop of block 0 that needs it, if there is only one.
 class Needs {
  public:
   explicit Needs(const Nest& nest) : loops_(nest.nodes.size(), kNoId) {
@@ -30,7 +30,7 @@ class Needs {
     }
   }
 
-  /// kNoId where it is none, or several.
+  /// kNoId if there is none, or several.
   int32_t of(NodeId node) const { return std::max(loops_[static_cast<size_t>(node)], kNoId); }
 
  private:
@@ -106,7 +106,7 @@ class Walk {
 
   const Nest& nest_;
   const Needs needs_;
-  std::map<int32_t, std::vector<NodeId>> of_piece_;  ///< loads in block 0 that it alone needs
+  std::map<int32_t, std::vector<NodeId>> of_piece_;  ///< by piece: loads in block 0 that only it needs
   std::vector<Access> found_;
 };
 
@@ -139,8 +139,8 @@ struct Range {
   int64_t least = 0, greatest = 0;
 };
 
-/// The grid's coordinates along these strides (descending), each a multiple of the next; `overflow`: the number of the
-/// first one that could run into the one before it, and then nothing comes back.
+/// The grid's coordinates along these strides (descending), each a multiple of the next; none if one could overflow
+/// into the one before it, `overflow` is then the number of the first.
 std::optional<std::vector<Range>> coordinates(const Grid& grid, const std::vector<int64_t>& strides, size_t& overflow) {
   std::vector<Range> ranges;
   int64_t rest = grid.constant;
@@ -164,7 +164,7 @@ std::optional<std::vector<Range>> coordinates(const Grid& grid, const std::vecto
   return ranges;
 }
 
-/// Have the two no element in common? False: not known.
+/// Are the accessed elements disjoint? False: not known.
 bool are_disjoint(const Nest& nest, const Access& a, const Access& b) {
   if (a.least > b.greatest || b.least > a.greatest) return true;
   const auto first = grid_of(nest, a.element), second = grid_of(nest, b.element);
@@ -175,8 +175,8 @@ bool are_disjoint(const Nest& nest, const Access& a, const Access& b) {
   }
   std::sort(strides.begin(), strides.end(), std::greater<>());
   strides.erase(std::unique(strides.begin(), strides.end()), strides.end());
-  // Where one of them walks through what the other one steps over (whole rows beside parts of rows), both are looked at
-  // without the longer step.
+  // If one access runs through elements that the other one skips with a stride (whole rows, and parts of rows), compare
+  // both without the longer stride.
   while (true) {
     size_t overflow = 0;
     const auto here = coordinates(*first, strides, overflow);
@@ -192,8 +192,8 @@ bool are_disjoint(const Nest& nest, const Access& a, const Access& b) {
   }
 }
 
-/// Does each iteration of the loops around both have an element of its own? Then what is read where it is written is
-/// read by that iteration alone. Not where places come from data, which may name one twice.
+/// Does each iteration of the loops around both access its own element? Then an element is read only by the iteration
+/// that writes it. False if indices come from data, which may repeat them.
 bool has_own_element(const Nest& nest, const Access& a, const Access& b) {
   std::vector<Grid::Axis> axes;
   const std::vector<int32_t> other = loops_around(nest, b.block);
@@ -204,7 +204,7 @@ bool has_own_element(const Nest& nest, const Access& a, const Access& b) {
     if (loop.kind == LoopKind::kWhile || term == a.element.terms.end()) return false;
     axes.push_back({std::abs(term->coefficient), loop.extent});
   }
-  // What else it depends on moves all of them alike, if it is known before the loops begin.
+  // Other terms shift all elements equally if they are known before the loops begin.
   Int128 span = 0;
   for (const auto& term : a.element.terms) {
     const Node& atom = nest.nodes[static_cast<size_t>(term.atom)];
@@ -227,7 +227,7 @@ bool has_own_element(const Nest& nest, const Access& a, const Access& b) {
 
 std::vector<Access> accesses(const Nest& nest) { return Walk(nest).run(); }
 
-/// Would the store, were its buffer the bytes of `from`, write what stands there?
+/// Would the store, if its buffer aliased `from`, write the value that is already there?
 static bool changes_nothing(const Nest& nest, const Access& store, int32_t from) {
   const Node& value = nest.nodes[static_cast<size_t>(store.value)];
   return value.kind == NodeKind::kLoad && value.buffer == from && value.affine == store.element;

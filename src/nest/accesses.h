@@ -1,5 +1,5 @@
 #pragma once
-/// What a nest reads and writes, and whether two of its buffers may alias.
+/// The elements that a nest reads and writes, and whether two of its buffers may alias.
 
 #include <optional>
 
@@ -12,14 +12,14 @@ struct Access {
   int32_t buffer = kNoId;
   bool is_store = false;
   /// The loop in block 0 around it; kNoId: in block 0 itself, so a part of every piece. A load there that only one
-  /// piece of one iteration needs is that piece's.
+  /// piece of one iteration needs belongs to that piece.
   int32_t piece = kNoId;
-  int32_t outermost = kNoId;  ///< the loop in block 0 around it, of whatever kind
+  int32_t outermost = kNoId;  ///< the loop in block 0 around it, of any kind
   Affine element;
-  int64_t least = 0, greatest = 0;  ///< elements lie within, both inclusive
+  int64_t least = 0, greatest = 0;  ///< bounds of `element`, both inclusive
   int32_t order = 0;                ///< of execution, within an iteration of the loops around it
   NodeId value = kNoId;             ///< of a store
-  int32_t block = 0;                ///< in which it stands
+  int32_t block = 0;                ///< that contains it
 };
 
 /// In the order of execution.

@@ -9,10 +9,10 @@
 
 namespace lowtide::engine {
 
-/// Is `block` the block `outer`, or one within it, however deep?
+/// Is `block` the block `outer`, or nested in it at any depth?
 bool stands_in(const Nest& nest, int32_t block, int32_t outer);
 
-/// The loops around a block, the innermost first; a while loop twice around its body, which stands in its head.
+/// The loops around a block, the innermost first; a while loop counts twice for its body, which is nested in its head.
 std::vector<int32_t> loops_around(const Nest& nest, int32_t block);
 
 /// How often a block is executed. None: not all loops around it are parallel.

@@ -217,7 +217,7 @@ void NestBuilder::store(int32_t buffer, const Affine& element, NodeId value, Nod
 std::vector<Cut> NestBuilder::cuts() const { return {shared_->cuts.begin(), shared_->cuts.end()}; }
 
 void NestBuilder::note_cut(const Affine& a, int64_t limit) {
-  // a < limit, or not, along the one loop index it is made of
+  // only conditions on a single loop index become cuts
   if (a.terms.size() != 1 || node(a.terms[0].atom).kind != NodeKind::kLoopIndex) return;
   const int32_t loop = node(a.terms[0].atom).loop;
   const Loop& along = nest_.loops[static_cast<size_t>(loop)];

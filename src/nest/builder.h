@@ -17,7 +17,7 @@ struct Bounds {
 /// One element as it is stored.
 using ElementBits = std::array<uint64_t, 2>;
 
-/// The value of an operation on constants; nothing where it isn't known. ops/evaluate.h has the definitions' own.
+/// The value of an operation on constants, if it is known. ops/evaluate.h has the one by the operations' definitions.
 using FoldOperation = std::optional<ElementBits> (*)(const Node& operation, std::span<const Node* const> operands);
 
 /// A place along a parallel loop where a condition that bounds can't decide changes: `index < at` and `index >= at` are
@@ -30,9 +30,9 @@ struct Cut {
 
 class NestBuilder {
  public:
-  /// Integers and predicates fold by themselves; other constants where `fold` can tell.
+  /// Constant integers and predicates are always folded; other constants if `fold` knows the value.
   explicit NestBuilder(FoldOperation fold = nullptr);
-  Nest take();  ///< the finished nest, without what nothing needs
+  Nest take();  ///< the finished nest, without unused parts
   const Nest& nest() const { return nest_; }
 
   int32_t add_buffer(ElementType type, int64_t elements);
@@ -52,7 +52,7 @@ class NestBuilder {
   }
   NodeId compare(NodeId a, NodeId b, CompareAttributes how);
   NodeId select(NodeId predicate, NodeId then, NodeId otherwise);
-  NodeId convert(NodeId value, ElementType type);  ///< HLO's convert; the value itself where the type is its own
+  NodeId convert(NodeId value, ElementType type);  ///< HLO's convert; the value itself if it has the type already
   NodeId reduce_precision(NodeId value, ReducePrecisionAttributes how);
   NodeId fma(NodeId a, NodeId b, NodeId c);
   const Node& node(NodeId id) const { return nest_.nodes[static_cast<size_t>(id)]; }
@@ -70,14 +70,14 @@ class NestBuilder {
   Affine clamp(const Affine& a, int64_t least, int64_t greatest);
   Bounds bounds(const Affine& a) const;
   NodeId value_of(const Affine& a);             ///< as an s64 node
-  NodeId less(const Affine& a, int64_t limit);  ///< predicate a < limit; a constant where bounds tell
+  NodeId less(const Affine& a, int64_t limit);  ///< predicate a < limit; a constant if bounds decide it
   NodeId within(const Affine& a, int64_t least, int64_t greatest);  ///< least <= a <= greatest
   /// The row-major position of an index in an array of these extents, and back.
   Affine position(const Index& index, const Dims& extents);
   Index index_at(const Affine& position, const Dims& extents);
 
   /// A load may be shared and hoisted unless this nest writes the buffer through more than its final stores:
-  /// then it is `fresh`, and stays where it is made.
+  /// then it is `fresh`, and stays at its position.
   NodeId load(int32_t buffer, const Affine& element, bool fresh = false);
   void store(int32_t buffer, const Affine& element, NodeId value, NodeId guard = kNoId);
 
@@ -107,8 +107,8 @@ class NestBuilder {
   std::vector<Cut> cuts() const;
 
  private:
-  NodeId make(Node node);                  // shared, placed, with bounds
-  NodeId place(Node node, int32_t block);  // appended there
+  NodeId make(Node node);                  // or an equal node; sets its block and bounds
+  NodeId place(Node node, int32_t block);  // appends it there
   std::optional<Affine> affine_view(NodeId id) const;
   std::optional<NodeId> in_affine_form(Opcode opcode, ElementType type, std::span<const NodeId> operands);
   std::optional<NodeId> folded(const Node& node);
@@ -124,20 +124,20 @@ class NestBuilder {
     int64_t divisor = 1;
   };
   std::optional<Quotient> quotient_of(NodeId atom) const;
-  Affine remainder_as_atom(const Affine& a, int64_t divisor);  ///< of the dividend's sign, as HLO has it
+  Affine remainder_as_atom(const Affine& a, int64_t divisor);  ///< with the dividend's sign, as in HLO
   int32_t begin(LoopKind kind, int64_t extent, std::span<const NodeId> initial);
   int32_t add_block(int32_t parent, int32_t loop);
 
   Nest nest_;
   int32_t block_ = 0, arguments_ = 0;
-  struct Shared;  // what was made before, to be shared
+  struct Shared;  // builder_state.h
   std::shared_ptr<Shared> shared_;
 };
 
 /// The stored bytes of an integer (wrapped to the type), and the other way round; predicates are 0 and 1.
 ElementBits bits_of_integer(ElementType type, int64_t value);
 int64_t integer_of_bits(ElementType type, const ElementBits& bits);
-/// What an integer type (or predicate) can hold. u64 and what is no integer: all of s64, which says nothing.
+/// The range of an integer type or of predicates. For u64 and other types: all of s64, which excludes nothing.
 Bounds range_of(ElementType type);
 
 }  // namespace lowtide::engine

@@ -7,7 +7,7 @@ namespace lowtide::engine {
 int32_t NestBuilder::begin(LoopKind kind, int64_t extent, std::span<const NodeId> initial) {
   const auto id = static_cast<int32_t>(nest_.loops.size());
   Loop loop{.kind = kind, .extent = extent};
-  // a piece keeps its loop, even of one iteration: it is what is run
+  // a piece keeps its loop even for one iteration: pieces are run as loops
   const bool inlined = kind != LoopKind::kWhile && extent == 1 && !(kind == LoopKind::kParallel && block_ == 0);
   OpenLoop open{.outer = block_, .inlined = inlined, .carried = {}};
   const int32_t block = inlined ? block_ : add_block(block_, id);

@@ -1,4 +1,4 @@
-/// What a NestBuilder knows of operations on integers and predicates: affine forms, identities, constants, bounds.
+/// How a NestBuilder simplifies operations on integers and predicates: affine forms, identities, constants, bounds.
 
 #include <algorithm>
 
@@ -10,13 +10,13 @@ namespace lowtide::engine {
 namespace {
 
 bool fits(Bounds bounds, ElementType type) {
-  // bounds at the ends of s64 are saturated ones: the sum may be anything
+  // bounds at the ends of s64 are saturated: the sum may be anything
   if (bounds.least == INT64_MIN || bounds.greatest == INT64_MAX) return false;
   const Bounds range = type == ElementType::kU64 ? Bounds{0, INT64_MAX} : range_of(type);
   return bounds.least >= range.least && bounds.greatest <= range.greatest;
 }
 
-/// Coefficients so large that sums of them could overflow are no indices.
+/// Are all numbers so small that sums of two can't overflow? Larger ones aren't treated as indices.
 bool is_small(const Affine& a) {
   constexpr int64_t kLargest = int64_t{1} << 62;
   const auto small = [](int64_t x) { return x > -kLargest && x < kLargest; };
@@ -24,7 +24,7 @@ bool is_small(const Affine& a) {
          std::all_of(a.terms.begin(), a.terms.end(), [&](const auto& term) { return small(term.coefficient); });
 }
 
-/// `times` without overflow: a factor and sum that stay small.
+/// Are all numbers small after multiplication by the factor, so that `times` doesn't overflow?
 bool may_scale(const Affine& a, int64_t factor) {
   const auto small = [&](int64_t x) {
     const Int128 product = Int128{x} * factor;
@@ -34,7 +34,7 @@ bool may_scale(const Affine& a, int64_t factor) {
          std::all_of(a.terms.begin(), a.terms.end(), [&](const auto& term) { return small(term.coefficient); });
 }
 
-/// Does a type hold every value of another?
+/// Can `type` represent every value of `other`?
 bool holds_all(ElementType type, ElementType other) {
   if (is_floating(type) && is_floating(other)) {
     const bool small = other == ElementType::kBF16 || other == ElementType::kF16;
@@ -46,7 +46,7 @@ bool holds_all(ElementType type, ElementType other) {
 
 }  // namespace
 
-// An integer operation whose exact result is affine and fits its type (nothing wraps) is that sum, converted.
+// Replaces an integer operation whose exact result is affine and fits its type (nothing wraps) by that sum, converted.
 std::optional<NodeId> NestBuilder::in_affine_form(Opcode opcode, ElementType type, std::span<const NodeId> operands) {
   if (!is_integral(type) || operands.empty() || operands.size() > 2) return {};
   std::vector<Affine> views;
@@ -139,7 +139,7 @@ std::optional<NodeId> NestBuilder::simplified(const Node& made) {
     return {};
   }
   if (made.opcode == Opcode::kConvert) {
-    // there and back, through a type that holds every value
+    // a conversion there and back, through a type that holds every value
     const Node& inner = node(operands[0]);
     if (inner.kind != NodeKind::kOperation || inner.opcode != Opcode::kConvert) return {};
     return node(inner.operands[0]).type == type && holds_all(inner.type, type) ? std::optional(inner.operands[0])
@@ -253,7 +253,7 @@ Bounds NestBuilder::bounds_of_operation(const Node& made) const {
         return is_known(k) ? within(0, in[k].greatest) : range;
       }
       return within(std::min(in[0].least, in[1].least), std::min(in[0].greatest, in[1].greatest));
-    case Opcode::kClamp:  // min(max(x, low), high), which is high where low is above it
+    case Opcode::kClamp:  // min(max(x, low), high), which is high if low > high
       return within(std::min(in[2].least, std::max(in[0].least, in[1].least)),
                     std::min(in[2].greatest, std::max(in[0].greatest, in[1].greatest)));
     case Opcode::kSelect: return within(std::min(in[1].least, in[2].least), std::max(in[1].greatest, in[2].greatest));

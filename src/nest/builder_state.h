@@ -1,5 +1,5 @@
 #pragma once
-/// A NestBuilder's state besides the nest.
+/// A NestBuilder's state in addition to the nest.
 
 #include <set>
 #include <unordered_map>

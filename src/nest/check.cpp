@@ -123,7 +123,7 @@ class Checker {
     if ((of.kind == LoopKind::kWhile) != (of.head != kNoId)) fail(where + " has a head, or none, against its kind");
     if (!fault_.empty()) return;
     const size_t before = defined_.size();
-    // what is known inside: the index and what is carried
+    // the index and the carried values are known inside
     for (size_t n = 0; n < nest_.nodes.size(); ++n) {
       const Node& inside = nest_.nodes[n];
       if (inside.loop != id || (inside.kind != NodeKind::kLoopIndex && inside.kind != NodeKind::kCarried)) continue;

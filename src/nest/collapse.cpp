@@ -47,8 +47,8 @@ class Collapse {
     return false;
   }
 
-  /// What stands before the one loop in a piece of one iteration is computed by the kernel, anew in each thread: unless
-  /// it reads memory, which another thread may have written by then.
+  /// Moves the values before the only loop in a piece of one iteration out of the piece, so that each thread computes
+  /// them; not if they read memory, which another thread may have written by then.
   void lift_from_single_iteration(int32_t id) {
     const Loop& outer = loop(id);
     if (outer.kind != LoopKind::kParallel || outer.extent != 1 || outer.body == kNoId) return;
@@ -83,7 +83,7 @@ class Collapse {
     if (inner.kind != LoopKind::kParallel) return false;
     const NodeId far = outer.index, near = inner.index;
     if (is_operand(far)) return false;
-    if (outer.extent != 1) {  // an index that is always 0 goes anyway
+    if (outer.extent != 1) {  // an index that is always 0 is removed anyway
       if (is_operand(near)) return false;
       bool linear = true;
       for_each_sum(

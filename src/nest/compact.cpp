@@ -62,7 +62,7 @@ class Compaction {
     }
   }
 
-  /// A sum of one term that merging loops has left.
+  /// Is it a sum of one term, as merging loops leaves?
   static bool is_its_atom(const Node& node) {
     return node.kind == NodeKind::kAffine && node.affine.constant == 0 && node.affine.terms.size() == 1 &&
            node.affine.terms[0].coefficient == 1;
@@ -73,7 +73,7 @@ class Compaction {
       return id == kNoId ? id : node_[static_cast<size_t>(id)];
     if (const Node& given = from_.nodes[static_cast<size_t>(id)]; is_its_atom(given))
       return node_[static_cast<size_t>(id)] = copy(given.affine.terms[0].atom);
-    Node node = std::move(from_.nodes[static_cast<size_t>(id)]);  // each is asked for its parts once
+    Node node = std::move(from_.nodes[static_cast<size_t>(id)]);  // each node is copied only once
     for (NodeId& operand : node.operands) operand = copy(operand);
     node.affine = copy(std::move(node.affine));
     if (node.loop != kNoId) node.loop = loop_[static_cast<size_t>(node.loop)];
@@ -139,7 +139,7 @@ class Compaction {
     append(outer, {Item::kLoop, id});
   }
 
-  Nest from_;  ///< gives its parts away
+  Nest from_;  ///< its parts are moved out
   Nest to_;
   std::vector<NodeId> open_;
   std::vector<bool> live_node_, live_loop_;

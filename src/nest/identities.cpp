@@ -30,7 +30,7 @@ int32_t depth_of(const NestBuilder& nest, NodeId id) {
 
 }  // namespace
 
-// (x + y) + z is x + (y + z) where y and z are known further outside than x: their sum is made there.
+// Rewrites (x + y) + z as x + (y + z) if y and z are available further outside than x, to compute their sum there.
 std::optional<NodeId> regrouped(NestBuilder& nest, const Node& made) {
   switch (made.opcode) {
     case Opcode::kAdd:

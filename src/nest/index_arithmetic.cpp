@@ -1,5 +1,5 @@
-/// Affine arithmetic of a NestBuilder. A division that bounds don't settle becomes an atom q = floor(x / d); the
-/// remainder is x - d q, so that taking an index apart and putting it together again gives the same sum.
+/// Affine arithmetic of a NestBuilder. A division that bounds don't decide becomes an atom q = floor(x / d); the
+/// remainder is x - d q, so that splitting an index and recombining it gives the same sum.
 
 #include <algorithm>
 #include <numeric>
@@ -14,10 +14,10 @@ namespace {
 int64_t floor_of(int64_t x, int64_t y) { return x / y - (x % y != 0 && (x < 0) != (y < 0)); }
 
 constexpr int64_t kMostCutsOfADivision = 2;
-constexpr int kDeepest = 8;  // remainders within remainders that bounds look through
+constexpr int kDeepest = 8;  // levels of nested remainders that bounds look through
 
-/// Have the numbers in a position that is taken apart and put together again and again, by reshapes and transpositions
-/// of many dimensions, grown so that another time may not fit?
+/// Have the numbers in a position, which reshapes and transpositions of many dimensions split and recombine repeatedly,
+/// grown so much that they may overflow the next time?
 bool has_grown(const Affine& position, int64_t elements) {
   const auto is_large = [&](int64_t number) {
     return std::abs(static_cast<double>(number)) * static_cast<double>(elements) > 0x1p56;
@@ -142,7 +142,7 @@ Affine NestBuilder::floor_divide(const Affine& a, int64_t divisor) {
   if (floor_of(whole.least, divisor) == floor_of(whole.greatest, divisor)) {
     return fixed(floor_of(whole.least, divisor));
   }
-  // what divides evenly leaves; the rest is divided as it is
+  // terms that are multiples of the divisor are divided exactly; only the rest needs a division
   Affine even, rest;
   even.constant = floor_of(a.constant, divisor);
   rest.constant = a.constant - even.constant * divisor;
@@ -172,7 +172,7 @@ Affine NestBuilder::floor_divide(const Affine& a, int64_t divisor) {
                                      divisor * quotient->divisor));
     }
   }
-  if (left.least < 0) {  // HLO's division rounds to zero: lift the dividend, take the lift off the quotient
+  if (left.least < 0) {  // HLO's division rounds toward zero: make the dividend non-negative and correct the quotient
     const int64_t lift = -floor_of(left.least, divisor);
     even.constant -= lift;
     rest.constant += lift * divisor;

@@ -1,4 +1,4 @@
-/// Integers as nests hold them.
+/// The stored bits and ranges of integers in nests.
 
 #include <cstring>
 

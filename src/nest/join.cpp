@@ -11,7 +11,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// Shorter ones aren't worth it.
+/// Joining shorter loops doesn't pay.
 constexpr int64_t kLeastExtent = 16;
 
 class Join {
@@ -24,7 +24,7 @@ class Join {
   }
 
  private:
-  /// What a loop's iterations store to, by buffer.
+  /// The elements that a loop's iterations store, by buffer.
   using Rows = std::map<int32_t, Reach>;
   struct Joined {
     int32_t loop = kNoId;
@@ -77,7 +77,7 @@ class Join {
     });
   }
 
-  /// Nothing: it is to stay alone.
+  /// None: the loop isn't joined.
   std::optional<Rows> rows_of(int32_t id) const {
     const Loop& of = nest_.loops[static_cast<size_t>(id)];
     if (of.kind != LoopKind::kParallel || of.extent < kLeastExtent) return {};

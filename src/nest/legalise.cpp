@@ -9,7 +9,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// A constant of HLO as plain ones.
+/// Converts a constant of HLO to plain ones.
 PlainValue plain_constant(PlainNest& nest, const Node& node, bool straight) {
   const auto make = [&](NodeId id) { return Plain{&nest, id, straight}; };
   const auto low = static_cast<uint32_t>(node.bits[0]), high = static_cast<uint32_t>(node.bits[0] >> 32);
@@ -37,7 +37,7 @@ PlainValue plain_constant(PlainNest& nest, const Node& node, bool straight) {
   return {node.type, make(nest.number(held, value)), {}, {}};
 }
 
-/// Does folding give the same bits in any order? Integers wrap, extremes and logic choose.
+/// Does folding give the same bits in any order? Sums of integers, extremes and logic do.
 bool is_order_free(const Function& combine) {
   return std::ranges::all_of(combine.nodes, [](const Node& node) {
     if (node.kind == NodeKind::kFma) return false;
@@ -110,11 +110,11 @@ class Legaliser {
     return {};
   }
 
-  /// A product that goes nowhere but into a sum is not rounded: x * y + z once, as XLA:CPU has it. Random numbers
-  /// between bounds are JAX's bits because of it.
+  /// A product whose only use is a sum isn't rounded: x * y + z is rounded once, as in XLA:CPU. Because of this, random
+  /// numbers between bounds have the same bits as JAX's.
   std::optional<Plain> contracted(const Node& node) {
     if (node.opcode != Opcode::kAdd && node.opcode != Opcode::kSubtract) return {};
-    // Who computes in f64 wants its digits rather than its time.
+    // Programs choose f64 for accuracy, not for speed.
     if (node.type != ElementType::kF32 || !contract_) return {};
     for (const size_t k : {0, 1}) {
       const Node& product = old(node.operands[k]);
@@ -125,7 +125,7 @@ class Legaliser {
       if (adds_up_few(old(node.operands[1 - k]))) continue;
       const Plain made = value(node.operands[k]).re;
       Plain other = value(node.operands[1 - k]).re;
-      // Where a factor or the other term vanishes, simpler forms are known.
+      // If a factor or the other term vanishes, there are simpler forms.
       if (made.node().kind != NodeKind::kOperation || made.node().opcode != Opcode::kMultiply) continue;
       if (other.is_constant() && (other.node().bits[0] << 1) == 0) continue;
       Plain x = made.with(made.node().operands[0]);
@@ -136,8 +136,8 @@ class Legaliser {
     return {};
   }
 
-  /// Is this what a sum of few terms has come to? Nothing averages out the difference between one rounding and two
-  /// there: where terms cancel, it shows.
+  /// Is this the partial sum of few terms? There the difference between one rounding and two doesn't average out, and
+  /// shows when terms cancel.
   bool adds_up_few(const Node& node) const {
     constexpr int64_t kFew = 3;
     int64_t terms = 1;
@@ -175,7 +175,7 @@ class Legaliser {
 
   PlainValue load(const Node& node) {
     const NestBuffer& buffer = from_.buffers[static_cast<size_t>(node.buffer)];
-    // What may have been written since stays where it stands.
+    // A load of an element that the nest may have written stays at its position.
     const bool fresh = buffer.read && buffer.written;
     const int64_t parts = plain_elements(node.type);
     const Affine at = nest_.times(affine(node.affine), parts);
@@ -184,7 +184,7 @@ class Legaliser {
     return from_stored(node.type, part(0));
   }
 
-  /// Where the parts of a loop's carried value begin, once complex values are two.
+  /// The first slot of a loop-carried value when complex values occupy two slots.
   int32_t first_slot(int32_t of_loop, int32_t slot) const {
     int32_t first = 0;
     const Loop& loop = from_.loops[static_cast<size_t>(of_loop)];
@@ -260,7 +260,7 @@ class Legaliser {
     results_[static_cast<size_t>(id)] = nest_.end_carrying(made, next);
   }
 
-  /// The function's nodes are made in a nest of their own, where its arguments are loads.
+  /// The function's nodes are made in a separate nest, in which its arguments are loads.
   static std::shared_ptr<const Function> function(const Function& from) {
     PlainNest nest(fold_plain);
     std::vector<PlainValue> values(from.nodes.size());
@@ -311,7 +311,7 @@ class Legaliser {
     return finished(nest.nest(), results);
   }
 
-  /// What the results need of a nest's nodes, loads become arguments.
+  /// The function of a nest's nodes that the results need; loads become arguments.
   static std::shared_ptr<const Function> finished(const Nest& nest, std::span<const NodeId> results) {
     std::vector<bool> needed(nest.nodes.size());
     for (const NodeId id : results) needed[static_cast<size_t>(id)] = true;

@@ -70,10 +70,10 @@ struct Node {
   Affine affine;
   std::shared_ptr<const Table> table;
   int64_t least = INT64_MIN, greatest = INT64_MAX;  ///< of integers: known bounds, both inclusive
-  int32_t block = 0;                                ///< the block it stands in
+  int32_t block = 0;                                ///< the block that contains it
 };
 
-/// A scalar computation: what a reduction combines with. Arguments are nodes of kind kArgument.
+/// A scalar computation, such as a reduction's combiner. Arguments are nodes of kind kArgument.
 struct Function {
   std::vector<Node> nodes;  ///< operands before users
   std::vector<NodeId> results;
@@ -102,7 +102,7 @@ struct Item {
 /// Straight-line code: items in order. Nodes of kind kAffine, kOperation, kFma, kTable and kLoad are items; the others
 /// are available without one: constants everywhere, an index and loop-carried values in the loop, results after it.
 struct Block {
-  int32_t parent = kNoId;  ///< the block its loop stands in; of a while's body: its head. kNoId: the kernel's own
+  int32_t parent = kNoId;  ///< contains its loop; for a while loop's body: its head; kNoId: the kernel's own
   int32_t loop = kNoId;
   std::vector<Item> items;
 };
@@ -120,10 +120,10 @@ struct Loop {
   int32_t body = kNoId;  ///< block
   int32_t head = kNoId;  ///< block of kWhile's condition
   NodeId condition = kNoId;
-  bool one_by_one = false;  ///< not to be spread over lanes: each iteration may be the first of a call
+  bool one_by_one = false;  ///< must not be vectorised: each iteration may be the first of a call
 };
 
-/// buffer[index] = value; where there is a guard, only if it holds.
+/// buffer[index] = value; if there is a guard, only if it holds.
 struct Store {
   int32_t buffer = kNoId;
   Affine index;

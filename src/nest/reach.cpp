@@ -5,7 +5,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// clamp(least, x, greatest) of an affine x, as windows at the rim have it.
+/// clamp(least, x, greatest) of an affine x, as for windows at an array's edge.
 struct Clamp {
   const Affine* of = nullptr;
   Int128 least = 0, greatest = 0;
@@ -23,7 +23,7 @@ std::optional<Clamp> clamp_of(const Nest& nest, const Node& node) {
 
 void add(const Nest& nest, Int128 factor, const Affine& element, NodeId index, Reach& reach);
 
-/// What is clamped lies at x, or nearer to the middle by as much as x can leave the bounds.
+/// The clamped value is x, moved inwards by at most the distance by which x can exceed the bounds.
 void add_clamp(const Nest& nest, Int128 factor, const Clamp& clamp, NodeId index, Reach& reach) {
   const Reach all = reach_of(nest, *clamp.of, kNoId);
   add(nest, factor, *clamp.of, index, reach);

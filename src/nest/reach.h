@@ -1,5 +1,5 @@
 #pragma once
-/// Which elements a loop's iterations reach.
+/// The elements that a loop's iterations access.
 
 #include <algorithm>
 
@@ -12,7 +12,7 @@ namespace lowtide::engine {
 struct Reach {
   Int128 step = 0, least = 0, greatest = 0;
 
-  /// Of another access with the same step.
+  /// Extends the reach to that of another access with the same step.
   void include(const Reach& other) {
     least = std::min(least, other.least);
     greatest = std::max(greatest, other.greatest);

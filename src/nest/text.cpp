@@ -22,7 +22,7 @@ class Printer {
  private:
   const Node& node(NodeId id) const { return nest_.nodes[static_cast<size_t>(id)]; }
 
-  // Numbers are given where a node first appears, so that they don't tell how the nest was made.
+  // Nodes are numbered by first appearance, so that the text doesn't depend on how the nest was made.
   std::string name(NodeId id) {
     if (id == kNoId) return "none";
     const Node& value = node(id);
@@ -38,7 +38,7 @@ class Printer {
     if (number == kNoId) number = next_number_++;
     return numbered('%', number);
   }
-  /// fmt would take most of the time in which nests are printed.
+  /// Without fmt, which would take most of the time of printing nests.
   static std::string numbered(char kind, int32_t number) { return kind + std::to_string(number); }
   static std::string constant(const Node& value) {
     if (stored_bytes(value.type) <= 8) return fmt::format("{}:{:#x}", type_name(value.type), value.bits[0]);

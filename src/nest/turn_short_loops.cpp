@@ -8,7 +8,8 @@
 namespace lowtide::engine {
 namespace {
 
-/// Iterations of the loop that goes inside: as many places are written in turns. The other one must be long.
+/// The most iterations of the loop that moves inside, since it writes to that many places alternately; and the fewest
+/// of the other loop.
 constexpr int64_t kShort = 8, kLong = 1024;
 constexpr int64_t kLine = 64;  ///< bytes
 
@@ -29,13 +30,13 @@ class Turn {
       }
     }
     return turned_ ? without_dead_parts(std::move(nest_))
-                   : std::move(nest_);  // numbered anew: equal kernels have equal texts
+                   : std::move(nest_);  // renumbered: equal kernels have equal texts
   }
 
  private:
   Block& block(int32_t id) { return nest_.blocks[static_cast<size_t>(id)]; }
 
-  /// Does the loop only move elements, and read next to each other what iterations of the one around it want?
+  /// Does the loop only move elements, and do adjacent iterations of the loop around it read the same cache lines?
   bool shares_lines(const Loop& loop, NodeId around) {
     bool shares = false;
     for (const Item& item : block(loop.body).items) {

@@ -9,11 +9,11 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr int64_t kMostColumns = 4;  ///< more are as well transposed in tiles
+constexpr int64_t kMostColumns = 4;  ///< with more, transposing in tiles is as good
 constexpr int64_t kFewestRows = 16;
 constexpr size_t kMostItems = 8;  ///< of one column
-/// Operations of a reduction's term that all columns share, from which on they share the loop: loads and a product or
-/// two are as well made again.
+/// Columns share a reduction's loop if they share at least this many operations of its terms, where a function counts
+/// as several: recomputing loads and a product or two costs no more.
 constexpr int kLeastShared = 8, kOfFunction = 8;
 
 class WriteOut {
@@ -40,15 +40,15 @@ class WriteOut {
   }
 
  private:
-  /// What stands for a node in one column; a node without a copy stands for itself.
+  /// The copy of a node for one column; columns share a node without a copy.
   using Copies = std::map<NodeId, NodeId>;
 
   Node& node(NodeId id) { return nest_.nodes[static_cast<size_t>(id)]; }
   Block& block(int32_t id) { return nest_.blocks[static_cast<size_t>(id)]; }
   Loop& loop(int32_t id) { return nest_.loops[static_cast<size_t>(id)]; }
 
-  /// One store, which leaves nothing out between one row and the next, and at most one loop: a reduction whose terms
-  /// are costly but for what differs from column to column.
+  /// Does the loop have one store, without gaps between rows, and at most one inner loop: a reduction whose terms share
+  /// costly operations in all columns?
   bool makes_columns(const Loop& columns, const Loop& rows) {
     if (columns.kind != LoopKind::kParallel || columns.extent < 2 || columns.extent > kMostColumns) return false;
     const std::vector<Item>& items = block(columns.body).items;
@@ -113,11 +113,11 @@ class WriteOut {
     }
   }
 
-  /// Per node: does it differ from column to column, or hang on what the reduction carries?
+  /// Per node: does it differ from column to column, or depend on the reduction's carried values?
   std::vector<bool> varying_in(const Loop& columns, int32_t sum) const {
     std::vector<bool> varies(nest_.nodes.size());
     varies[static_cast<size_t>(columns.index)] = true;
-    // Operands stand before users, but for those that an earlier unrolling has moved: those are of other rows.
+    // Operands precede users, except those that an earlier unrolling has moved: these belong to other rows.
     for (size_t id = 0; id < nest_.nodes.size(); ++id) {
       const Node& node = nest_.nodes[id];
       const auto is_varying = [&](NodeId operand) { return varies[static_cast<size_t>(operand)]; };
@@ -129,7 +129,7 @@ class WriteOut {
     return varies;
   }
 
-  /// Of all that a loop computes and carries.
+  /// Does any value that a loop computes or carries vary?
   bool any_varies(int32_t id, const std::vector<bool>& varies) {
     const Loop& inner = loop(id);
     const auto is_varying = [&](NodeId part) { return part != kNoId && varies[static_cast<size_t>(part)]; };
@@ -146,7 +146,7 @@ class WriteOut {
     return false;
   }
 
-  /// What each column computes, then the stores of all.
+  /// Writes out the computation of each column, then the stores of all.
   void write_out(const Loop columns, int32_t into, std::vector<Item>& items) {
     std::vector<Copies> copies(static_cast<size_t>(columns.extent));
     std::vector<Item> stores;
@@ -172,14 +172,14 @@ class WriteOut {
     items.insert(items.end(), stores.begin(), stores.end());
   }
 
-  /// The reduction, moved into the block `into`, carries what it carried for each column. Terms that don't differ from
-  /// column to column stay as they are.
+  /// Moves the reduction into the block `into`, with its carried values once per column. Terms that are equal in all
+  /// columns stay unchanged.
   void join_columns(const Loop& columns, int32_t id, int32_t into, std::vector<Copies>& copies) {
     const std::vector<bool> varies = varying_in(columns, id);
     const Loop sum = loop(id);
     const auto slots = static_cast<int32_t>(sum.carried.size());
     block(sum.body).parent = into;
-    // Nodes of what is carried and of what comes out, for each column.
+    // Nodes for the carried values and the results of each column.
     const size_t count = nest_.nodes.size();
     for (size_t k = 0; k < count; ++k) {
       const Node given = nest_.nodes[k];
@@ -262,7 +262,7 @@ class WriteOut {
     return copy == copies.end() ? id : copy->second;
   }
 
-  /// The last of the copies takes the place of the store that was copied: no store may stand nowhere.
+  /// The last copy replaces the store that was copied, because every store must be in a block.
   void drop_stores_in(int32_t from, std::vector<Item>& stores) {
     for (const Item& item : block(from).items) {
       if (item.kind != Item::kStore) continue;

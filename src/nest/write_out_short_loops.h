@@ -1,6 +1,6 @@
 #pragma once
-/// Unrolls loops over the columns of rows with few elements: the stores are then adjacent, and if rows are spread over
-/// lanes, whole registers are written (codegen/side_by_side.h).
+/// Unrolls loops over the columns of rows with few elements: the stores are then adjacent, and if the loop over rows is
+/// vectorised, whole registers are written (codegen/side_by_side.h).
 ///
 ///   parallel i < 1000                       parallel i < 1000
 ///     %0 = f32 b0[i]                          %0 = f32 b0[i]

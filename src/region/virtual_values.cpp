@@ -12,10 +12,9 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr int kRounds = 3;           ///< each starts from the states of the round before
-constexpr int32_t kMostCode = 1200;  ///< code_size of a kernel, with clones; bounds compile time
-constexpr int32_t kLittleCode =
-    40;  ///< of a value generated from indices: never worth an array, however full a kernel is
+constexpr int kRounds = 3;                ///< each starts from the states of the round before
+constexpr int32_t kMostCode = 1200;       ///< code_size of a kernel, with clones; bounds compile time
+constexpr int32_t kLittleCode = 40;       ///< of a value generated from indices: never worth an array
 constexpr size_t kMostEvaluations = 12;   ///< distinct index maps of one value, over all kernels
 constexpr size_t kMostChain = 400;        ///< operations visited below a value to find its cost
 constexpr double kLittleRead = 1.0 / 64;  ///< the largest array that a generated value reads, relative to its own bytes

@@ -12,7 +12,7 @@ Plain infinity_like(Plain x) { return x.constant(infinity()); }
 PlainComplex times_i(PlainComplex z) { return {-z.im, z.re}; }
 PlainComplex over_i(PlainComplex z) { return {z.im, -z.re}; }
 Plain is_zero(PlainComplex z) { return (z.re == 0.0) & (z.im == 0.0); }
-/// A real number that was converted: its imaginary part is known to be zero.
+/// Is it a converted real number, whose imaginary part is known to be zero?
 bool is_real(PlainComplex z) { return z.im.id == z.im.constant(0.0).id; }
 Plain is_finite(Plain x) { return absolute(x) < infinity(); }
 Plain is_infinite(Plain x) { return absolute(x) == infinity(); }
@@ -20,7 +20,7 @@ Plain is_infinite(PlainComplex z) { return is_infinite(z.re) | is_infinite(z.im)
 
 PlainComplex exponential(PlainComplex z) {
   const Plain size = exponential(z.re);
-  const Plain real = z.im == 0.0;  // infinite size times sin 0
+  const Plain real = z.im == 0.0;  // avoids infinite size times sin 0
   return {select(real, size, size * cosine(z.im)), select(real, z.im, size * sine(z.im))};
 }
 
@@ -31,11 +31,11 @@ PlainComplex exp_minus_one(PlainComplex z) {
   return {select(real, m, re), select(real, z.im, exponential(z.re) * sine(z.im))};
 }
 
-/// A number brought to where its squares are in range, by 2^-90 or 2^90 where that is needed.
+/// A number scaled by 2^-90 or 2^90, if needed, so that its squares are in range.
 struct Ranged {
   Plain huge, tiny;
   PlainComplex z;
-  /// `back` undoes what the factor 2^-90 became.
+  /// `back`: undoes the effect of the factor 2^-90 on x.
   Plain restored(Plain x, double back) const { return x * select(huge, back, select(tiny, 1 / back, x.constant(1.0))); }
 };
 bool was_f32(Plain x) {
@@ -55,7 +55,7 @@ Plain log_of_hypotenuse(Plain x, Plain y) {
   const Plain most = larger(absolute(x), absolute(y));
   const Plain up = most < 0x1p-400, down = most > 0x1p400;
   const Plain factor = select(up, 0x1p600, select(down, 0x1p-600, x.constant(1.0)));
-  constexpr double kLog = 415.88830833596718565;  // of 2^600
+  constexpr double kLog = 415.88830833596718565;  // log 2^600
   const Plain u = x * factor, v = y * factor;
   const Plain moved = select(up, -kLog, select(down, kLog, x.constant(0.0)));
   return select(is_infinite(x) | is_infinite(y), infinity(), fma(logarithm(fma(u, u, v * v)), 0.5, moved));
@@ -82,7 +82,7 @@ PlainComplex log_plus_one(PlainComplex z) {
 }
 
 PlainComplex square_root(PlainComplex z) {
-  // t = sqrt((|re| + |z|)/2) and im/(2 t), exchanged where re < 0
+  // t = sqrt((|re| + |z|)/2) and im/(2 t), swapped if re < 0
   const Ranged small = ranged(z);
   const Plain size = absolute(small.z.re) + hypotenuse(small.z.re, small.z.im);
   const Plain t = small.restored(square_root(size * 0.5), 0x1p45);
@@ -106,8 +106,8 @@ PlainComplex sign(PlainComplex z) {
   return select(is_zero(z), z, {small.re / size, small.im / size});
 }
 
-/// 1/(1 + e^-z), the sum as (2 cos(y/2)^2 + expm1(-x) cos y) - i e^-x sin y: nothing is lost near its zeros. Far to the
-/// left it is e^z.
+/// 1/(1 + e^-z), the sum as (2 cos(y/2)^2 + expm1(-x) cos y) - i e^-x sin y: no digits are lost near its zeros. For
+/// very negative real parts it is e^z.
 PlainComplex logistic(PlainComplex z) {
   const Plain half = cosine(z.im * 0.5), m = exp_minus_one(-z.re);
   const Plain re = fma(m, cosine(z.im), 2.0 * half * half);
@@ -132,10 +132,10 @@ PlainComplex hyperbolic_tangent(PlainComplex z) {
   const Plain t = tangent(z.im), s = hyperbolic_sine(x);
   const Plain b = fma(t, t, 1.0), r = square_root(fma(s, s, 1.0));
   const Plain divisor = fma(b * s, s, 1.0);
-  // of a large tangent: both parts divided by t^2
+  // for a large tangent, divide both parts by t^2
   const Plain steep = absolute(t) > 0x1p500;
   const PlainComplex near{select(steep, r / s, b * r * s / divisor), select(steep, 1.0 / (t * s * s), t / divisor)};
-  // Of an infinite real part the angle doesn't matter; else the result is no number where the angle isn't finite.
+  // With an infinite real part the angle doesn't matter; else the result is NaN if the angle isn't finite.
   const Plain small = exponential(absolute(z.re) * -2.0) * 4.0, angle = sine(z.im) * cosine(z.im);
   const PlainComplex at_end =
       select(is_infinite(z.re) & !is_finite(z.im), {x, with_sign_of(small, z.im)}, {x + angle * 0.0, small * angle});
@@ -143,8 +143,8 @@ PlainComplex hyperbolic_tangent(PlainComplex z) {
   return {result.re, select(z.im == 0.0, z.im, result.im)};
 }
 
-/// Inverse functions are made from the square roots of 1 + z and of 1 - z or z - 1: sums of products whose signs agree
-/// (Kahan, 1987). Where those overflow, from the roots of 2^-90 z; logarithms are then less by 90 log 2.
+/// Inverse functions are computed from the square roots of 1 + z and of 1 - z or z - 1, as sums of products with equal
+/// signs (Kahan, 1987). If these overflow, from the roots of 2^-90 z; logarithms are then too small by 90 log 2.
 struct Roots {
   PlainComplex plus, minus;
   Plain moved;
@@ -163,7 +163,7 @@ Roots roots(PlainComplex z, bool z_minus_one) {
 PlainComplex arc_sine(PlainComplex z) {
   const Roots r = roots(z, false);
   const PlainComplex &p = r.plus, &q = r.minus;
-  // z's own real part, but of the size that the roots are of
+  // z's own real part, scaled as the roots are
   const Plain x = select(r.moved > 0.0, z.re * 0x1p-90, z.re);
   const PlainComplex result{arc_tangent(x, fma(p.re, q.re, -(p.im * q.im))),
                             r.logarithm_of(fma(p.im, q.re, -(p.re * q.im)))};
@@ -182,7 +182,7 @@ PlainComplex area_cosine(PlainComplex z) {
   return select(is_infinite(z), {infinity_like(z.re), arc_tangent(z.im, z.re)}, result);
 }
 
-/// log((1 + z)/(1 - z))/2, odd. Of x >= 0 the real part is log1p(4 x/|1 - z|^2)/4.
+/// log((1 + z)/(1 - z))/2, odd. For x >= 0 the real part is log1p(4 x/|1 - z|^2)/4.
 PlainComplex area_tangent(PlainComplex z) {
   const Plain left = sign_bit(z.re);
   const PlainComplex w = select(left, -z, z);
@@ -197,7 +197,7 @@ PlainComplex area_tangent(PlainComplex z) {
 }
 PlainComplex arc_tangent(PlainComplex z) { return over_i(area_tangent(times_i(z))); }
 
-/// A number with the sign of a b + c d, also where products are out of range.
+/// A number with the sign of a b + c d, even if products are out of range.
 Plain sign_of_products(Plain a, Plain b, Plain c, Plain d) {
   const auto product = [](Plain x, Plain y, double factor) {
     const Plain y_is_small = absolute(y) < absolute(x);
@@ -208,8 +208,8 @@ Plain sign_of_products(Plain a, Plain b, Plain c, Plain d) {
   return select(sum == 0.0, scaled_sum(0x1p1000), select(is_finite(sum), sum, scaled_sum(0x1p-1030)));
 }
 
-/// -i log((x + i y)/sqrt(x^2 + y^2)). With a = x + i y and b = x - i y that is -i (log a - log b)/2, but for a half
-/// turn where the root of a b isn't the product of the roots; of small y/x it is the arc tangent, but for a half turn.
+/// -i log((x + i y)/sqrt(x^2 + y^2)). With a = x + i y and b = x - i y that is -i (log a - log b)/2, up to a half turn
+/// if the root of a b isn't the product of the roots; for small y/x it is the arc tangent, up to a half turn.
 PlainComplex arc_tangent(PlainComplex v, PlainComplex u) {
   constexpr double kPi = 3.14159265358979323846;
   const Plain most = larger(larger(absolute(u.re), absolute(u.im)), larger(absolute(v.re), absolute(v.im)));
@@ -219,9 +219,9 @@ PlainComplex arc_tangent(PlainComplex v, PlainComplex u) {
   const PlainComplex a = x + times_i(y), b = x - times_i(y), t = v / u;
   const Plain p = arc_tangent(a.im, a.re), q = arc_tangent(b.im, b.re);
   const Plain half = (p - q) * 0.5, sum = p + q;
-  // Against t's real part, which may have lost its sign; at zero as the logarithm has it.
+  // Its sign is opposite to that of t's real part, which may have lost its sign; at zero as in the logarithm.
   const Plain half_turn = select(sign_of_products(u.re, v.re, u.im, v.im) > 0.0, -kPi, half.constant(kPi));
-  // Is |sum| > pi? Near there the imaginary part of a b tells.
+  // Is |sum| > pi? Near pi the imaginary part of a b decides.
   const Plain part = sign_of_products(u.re, u.im, v.re, v.im);
   const Plain beyond = (absolute(sum) > 4.0) | ((absolute(sum) > 3.0) & ((part < 0.0) ^ (sum < 0.0)) & (part != 0.0));
   const Plain turned = half + select(beyond, half_turn, 0.0);
@@ -234,12 +234,12 @@ PlainComplex arc_tangent(PlainComplex v, PlainComplex u) {
 
 PlainComplex power(PlainComplex x, PlainComplex y) {
   const PlainComplex log = logarithm(x), scaled{y.re * log.re, y.re * log.im};
-  const PlainComplex general = exponential(select(y.im == 0.0, scaled, y * log));  // zero times infinity is no number
+  const PlainComplex general = exponential(select(y.im == 0.0, scaled, y * log));  // zero times infinity is NaN
   const PlainComplex at_zero = select(y.re > 0.0, number(x, 0), general);
   return select(is_zero(y), number(x, 1), select(is_zero(x), at_zero, general));
 }
 
-/// sign of a real infinity or 1, else of zero: what C's Annex G puts for an infinite factor.
+/// 1 for an infinity, else 0, with the sign of x: replaces an infinite factor in C's Annex G.
 Plain boxed(Plain x) { return with_sign_of(select(is_infinite(x), 1.0, x.constant(0.0)), x); }
 
 PlainComplex wide(PlainComplex z) { return {z.re.to(ElementType::kF64), z.im.to(ElementType::kF64)}; }
@@ -271,7 +271,7 @@ PlainComplex function(Opcode opcode, PlainComplex z) {
   }
 }
 
-/// In the order of the real parts, then of the imaginary ones.
+/// Compares the real parts, then the imaginary ones.
 Plain comes_before(PlainComplex a, PlainComplex b) { return (a.re < b.re) | ((a.re == b.re) & (a.im < b.im)); }
 
 PlainComplex function(Opcode opcode, PlainComplex a, PlainComplex b) {
@@ -294,7 +294,7 @@ PlainComplex operator*(PlainComplex a, PlainComplex b) {
 }
 
 PlainComplex operator/(PlainComplex a, PlainComplex b) {
-  // Both divided by the power of two below the larger part of b, so that its square is in range.
+  // Divides both by the power of two below the larger part of b, so that its square is in range.
   const Plain most = larger(absolute(b.re), absolute(b.im));
   const bool narrow = is_f32(a.re);
   const int64_t exponents = narrow ? 0x7f800000 : 0x7ff0000000000000,
@@ -310,7 +310,7 @@ PlainComplex operator/(PlainComplex a, PlainComplex b) {
   const PlainComplex& n = numerator.z;
   const auto part = [&](Plain sum) { return numerator.restored(sum / square * scale, 0x1p90); };
   const PlainComplex plain{part(fma(n.re, c, n.im * d)), part(fma(n.im, c, -(n.re * d)))};
-  // Where both parts are NaN, infinities and zeros may still tell (C99, Annex G).
+  // If both parts are NaN, infinities and zeros may still decide the result (C99, Annex G).
   const Plain lost = is_nan(plain.re) & is_nan(plain.im);
   const Plain by_zero = (square == 0.0) & !(is_nan(a.re) & is_nan(a.im));
   const Plain pole = with_sign_of(c.constant(infinity()), b.re);

@@ -1,4 +1,4 @@
-/// Conversions between element types, and between values and what is stored of them.
+/// Conversions between element types, and between values and stored elements.
 
 #include "nest/plain/expand.h"
 #include "nest/plain/integers.h"
@@ -19,7 +19,7 @@ ElementType plain_element(ElementType type) {
 
 PlainValue from_stored(ElementType type, Plain bits) {
   if (!is_small_float(type)) return {type, bits, {}, {}};
-  return {type, widened(type, bits), {}, bits};  // NaN keeps its payload where it is only moved
+  return {type, widened(type, bits), {}, bits};  // a NaN that is only moved keeps its payload
 }
 
 Plain to_stored(const PlainValue& value) {
@@ -29,7 +29,7 @@ Plain to_stored(const PlainValue& value) {
 
 namespace {
 
-/// An integer as a small float, rounded once.
+/// Converts an integer to a small float, rounded once.
 Plain small_float_from_integer(ElementType to, Plain value) {
   constexpr int64_t kExact = 1 << 24;  // integers up to here are exact in f32
   const Node& node = value.node();

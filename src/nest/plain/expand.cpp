@@ -37,7 +37,7 @@ Plain compare_predicates(CompareDirection direction, Plain a, Plain b) {
   }
 }
 
-/// The bits of a float as an integer that orders as TOTALORDER does.
+/// The bits of a float as an integer with the order of TOTALORDER.
 Plain total_order(Plain x) {
   const Plain bits = bits_of(x);
   const Plain all_but_sign = shift_right_logical(shift_right_arithmetic(bits, bits.width() - 1), 1);
@@ -55,7 +55,7 @@ Plain compared(const CompareAttributes& how, const PlainValue& a, const PlainVal
   return total ? relation(total_order(a.re), total_order(b.re)) : relation(a.re, b.re);
 }
 
-/// Away from zero in the middle between two integers.
+/// Rounds to the nearest integer, and away from zero in the middle between two.
 Plain round_away(Plain x) {
   const Plain magnitude = absolute(x);
   const Plain cut = magnitude.apply(Opcode::kFloor);
@@ -86,7 +86,7 @@ Plain float_function(Opcode opcode, Plain x) {
     case Opcode::kTanh: return hyperbolic_tangent(x);
     case Opcode::kRoundNearestAfz: return round_away(x);
     case Opcode::kSign: return select((x == 0.0) | is_nan(x), x, with_sign_of(x.constant(1.0), x));
-    default: return x.apply(opcode);  // plain itself
+    default: return x.apply(opcode);  // already plain
   }
 }
 
@@ -98,8 +98,8 @@ std::optional<double> known_number(Plain x) {
   return std::isnan(value) ? std::nullopt : std::optional(value);
 }
 
-/// HLO's maximum and minimum. Of a number and a constant one comparison does: the constant wins only where it is
-/// beyond, or where it is the zero that wins over the other zero.
+/// HLO's maximum and minimum. For a constant, one comparison is enough: the constant is the result only if it is beyond
+/// the number, or is the zero that wins over the other zero.
 Plain extremum(Opcode opcode, Plain a, Plain b) {
   if (a.is_constant()) std::swap(a, b);
   const std::optional<double> limit = known_number(b);
@@ -125,7 +125,7 @@ Plain float_function(Opcode opcode, Plain a, Plain b) {
   }
 }
 
-/// Results that are numbers of the operands' type without rounding; f8 types may lack the sign of a zero.
+/// Are results representable in the operands' type without rounding? f8 types may lack a negative zero.
 bool is_exact(Opcode opcode, ElementType type) {
   if (type_bits(type) < 16) return false;
   switch (opcode) {
@@ -147,7 +147,8 @@ Plain brought_back(Opcode opcode, ElementType type, Plain result) {
   return is_small_float(type) && !is_exact(opcode, type) ? rounded(type, result) : result;
 }
 
-/// What is known of a function's result by what is known of its argument; a little more than its true range.
+/// Declares facts about a function's result, given those about its argument; the range is slightly wider than the true
+/// one.
 void declare_range(Opcode opcode, const FloatFacts& x, Plain result) {
   FloatFacts known;
   known.may_be_nan = x.may_be_nan;
@@ -188,7 +189,7 @@ Plain binary(Opcode opcode, ElementType type, Plain a, Plain b) {
   return brought_back(opcode, type, float_function(opcode, a, b));
 }
 
-/// Floats of different types meet in the wider; f16 and bf16 in f32, as both are held in anyway.
+/// The wider type of floats of different types; for f16 and bf16 f32, in which both are held anyway.
 ElementType common_type(std::span<const PlainValue> operands) {
   ElementType widest = operands[0].type;
   for (const PlainValue& operand : operands) {

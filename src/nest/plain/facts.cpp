@@ -26,7 +26,7 @@ int grid_of(double x) {
   return exponent - 53 + std::countr_zero(static_cast<uint64_t>(fraction));
 }
 
-/// Forgets the grid where results beyond it may be rounded.
+/// Forgets the grid if results may be so large that they are rounded.
 void round(FloatFacts& facts, ElementType type) {
   if (facts.grid > INT_MIN / 2 && !(facts.size() <= std::ldexp(1.0, facts.grid + digits_of(type))))
     facts.grid = INT_MIN;
@@ -121,7 +121,7 @@ FloatFacts PlainNest::of_bits(NodeId integer, ElementType type) const {
   return facts;
 }
 
-/// An f16 made of bits, as f32.
+/// Facts about an f16 made from bits, as f32.
 FloatFacts PlainNest::of_half(const Node& half) const {
   if (half.kind != NodeKind::kOperation || half.opcode != Opcode::kBitcastConvert) return {};
   const Bounds bounds = integer_bounds(half.operands[0]);
@@ -180,7 +180,7 @@ FloatFacts PlainNest::of_fma(const Node& made) {
   if (a.may_be_nan || b.may_be_nan || c.may_be_nan) return {};
   if (a.size() == kInfinity || b.size() == kInfinity || c.size() == kInfinity) return {};
   const double products[] = {a.least * b.least, a.least * b.greatest, a.greatest * b.least, a.greatest * b.greatest};
-  // Rounded once where the double's sum is exact, else one number farther out.
+  // Rounded once if the double's sum is exact, else one number farther out.
   const auto sum = [&](double product, double term, double beyond) {
     const double exact = product + term, part = exact - product;
     const bool is_exact = made.type == ElementType::kF32 && (product - (exact - part)) + (term - part) == 0;
@@ -194,7 +194,7 @@ FloatFacts PlainNest::of_fma(const Node& made) {
 }
 
 FloatFacts PlainNest::find(NodeId id) {
-  const Node made = node(id);  // a copy: facts() of others may not move it, but callers make nodes meanwhile
+  const Node made = node(id);  // a copy, since nodes may move when others are made
   if (made.kind == NodeKind::kConstant) return of_constant(made);
   if (made.kind == NodeKind::kFma) return of_fma(made);
   if (made.kind != NodeKind::kOperation) return {};

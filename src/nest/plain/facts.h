@@ -1,5 +1,5 @@
 #pragma once
-/// Known facts about the values of plain nodes, by which redundant roundings, selects and comparisons are left out.
+/// Known facts about the values of plain nodes, used to leave out redundant roundings, selects and comparisons.
 
 #include <algorithm>
 #include <climits>
@@ -22,15 +22,15 @@ struct FloatFacts {
   bool fits(int bits) const { return !may_be_nan && grid > INT_MIN / 2 && size() <= std::ldexp(1.0, grid + bits); }
 };
 
-/// A NestBuilder that knows them.
+/// A NestBuilder that knows such facts.
 class PlainNest : public NestBuilder {
  public:
   using NestBuilder::NestBuilder;
-  /// Of an f32 or f64.
+  /// Facts about an f32 or f64.
   const FloatFacts& facts(NodeId id);
   /// Declares facts that the caller can justify but that don't follow from the operations.
   void declare(NodeId id, const FloatFacts& known);
-  /// Of an integer: the builder's bounds, or better ones.
+  /// Bounds of an integer: the builder's, or tighter ones.
   Bounds integer_bounds(NodeId id) const;
 
  private:

@@ -1,7 +1,7 @@
 #pragma once
 /// Functions of f32 and f64 as plain nodes: branch-free polynomials, our own. f32 within 2 units in the last place, f64
-/// within 3 (docs/accuracy.md has what is measured); denormals, infinities, NaN and the signs of zeros as in IEEE and
-/// C. Coefficients come from scripts/fit_polynomials.py.
+/// within 3 (docs/accuracy.md has the measured errors); denormals, infinities, NaN and the signs of zeros as in IEEE
+/// and C. Coefficients come from scripts/fit_polynomials.py.
 
 #include <functional>
 
@@ -34,19 +34,19 @@ Plain power(Plain x, Plain y);
 Plain float_remainder(Plain x, Plain y);  ///< fmod
 Plain hypotenuse(Plain x, Plain y);       ///< sqrt(x^2 + y^2) without overflow on the way
 
-/// x to the nearest integer, |x| < 2^21 (f32), 2^50 (f64): as a number and as an integer of the same width. For other
-/// x both are anything.
+/// x rounded to the nearest integer, |x| < 2^21 (f32), 2^50 (f64): as a float and as an integer of the same width. For
+/// other x both are arbitrary.
 struct Nearest {
   Plain number, integer;
 };
 Nearest nearest_multiple(Plain x, double inverse);  ///< of x * inverse
 
-/// e^x for |x| <= 80 (f32), 700 (f64), with neither overflow nor denormals to take care of.
+/// e^x for |x| <= 80 (f32), 700 (f64), where it neither overflows nor is denormal.
 Plain moderate_exponential(Plain x);
 
 /// log(1 + f) for f in [-1/4, 1/2].
 Plain log_near_one(Plain f);
-/// k log 2 + log(1 + f), where the argument was 2^k (1 + f).
+/// k log 2 + log(1 + f), the logarithm of 2^k (1 + f).
 Plain log_from_parts(Plain k, Plain f);
 /// A small integer as a float of its width.
 Plain float_of_small(Plain integer);
@@ -56,7 +56,7 @@ Plain float_of_small(Plain integer);
 std::vector<Plain> rarely(Plain rare, std::span<const Plain> fast, std::span<const Plain> arguments,
                           const std::function<std::vector<Plain>(std::span<const Plain>)>& slow);
 
-/// f of x in f64, rounded to x's type: for f32 functions that aren't worth code of their own.
+/// f(x) computed in f64 and rounded to x's type: for f32 functions that don't need their own code.
 template <class F, class... More>
 Plain in_f64(F f, Plain x, More... more) {
   return f(x.to(ElementType::kF64), more.to(ElementType::kF64)...).to(x.type());

@@ -12,14 +12,14 @@ ElementType integer_of(int bits, bool is_signed) {
   }
 }
 
-/// The bits of the number, without copies of its sign above them.
+/// The bits of the number, without the sign extension above them.
 Plain natural(ElementType type, Plain a) {
   const Plain bits = a.as(unsigned_like(a.type()));
   return type_bits(type) < 8 ? bits & ((1 << type_bits(type)) - 1) : bits;
 }
 
-/// The quotient, the divisor neither 0 nor -1. Quotients of up to 32 bits are exact in the next wider float: their
-/// distance from an integer is no less than one part in 2^32.
+/// The quotient for a divisor other than 0 and -1. Quotients of up to 32 bits are truncated correctly in the next wider
+/// float: one that isn't an integer differs from integers by at least one part in 2^32.
 Plain plain_quotient(Plain a, Plain b) {
   if (b.is_constant() || a.width() == 64) return a / b;
   const ElementType wide = a.width() == 32 ? ElementType::kF64 : ElementType::kF32;
@@ -27,7 +27,7 @@ Plain plain_quotient(Plain a, Plain b) {
   return (a.to(between).to(wide) / b.to(between).to(wide)).to(between).to(a.type());
 }
 
-/// Quotient and remainder with HLO's values where C has none.
+/// Quotient and remainder, with HLO's values where C has none.
 Plain divided(Plain a, Plain b, bool want_remainder) {
   const Plain zero = b == 0;
   Plain odd = zero;
@@ -36,7 +36,7 @@ Plain divided(Plain a, Plain b, bool want_remainder) {
   if (want_remainder) {
     const Plain rest = b.is_constant() || a.width() == 64 ? a.apply(Opcode::kRemainder, divisor)
                                                           : a - plain_quotient(a, divisor) * divisor;
-    return select(zero, a, rest);  // of -1 as of 1: none
+    return select(zero, a, rest);  // a divisor of -1 leaves none, like 1
   }
   const Plain quotient = plain_quotient(a, divisor);
   const Plain all_ones = a.integer(-1);
@@ -79,7 +79,7 @@ Plain high_half(ElementType type, Plain a, Plain b) {
   return high.as(a.type());
 }
 
-/// By squaring; of a negative exponent the reciprocal, cut.
+/// By repeated squaring; a negative exponent gives the reciprocal, truncated.
 Plain integer_power(ElementType type, Plain x, Plain y) {
   Plain result = x.integer(1), square = x;
   const int bits = type_bits(type) - (y.is_signed() ? 1 : 0);

@@ -15,7 +15,7 @@ bool is_number(Plain x, double value) {
   return static_cast<uint32_t>(bits) == std::bit_cast<uint32_t>(static_cast<float>(value));
 }
 
-/// x + 0, x * 1 and the like.
+/// Simplifies x + 0, x * 1 and the like.
 std::optional<Plain> identity(Opcode opcode, Plain a, Plain b) {
   const auto keeps = [](Plain x, Plain zero) {
     return is_number(zero, -0.0) || (is_number(zero, 0.0) && !x.nest->facts(x.id).may_be_minus_zero);
@@ -39,13 +39,13 @@ std::optional<Plain> identity(Opcode opcode, Plain a, Plain b) {
   }
 }
 
-/// Is x the same in more iterations than y is?
+/// Is x available further outside than y?
 bool is_outside(Plain x, Plain y) {
   const int32_t outer = x.node().block, inner = y.node().block;
   return x.is_constant() || (outer != inner && x.nest->inner_block(outer, inner) == inner);
 }
 
-/// (x + u) + v, where both u and v stand outside of x's loop: x + (u + v), so that one sum is made outside.
+/// Rewrites (x + u) + v as x + (u + v) if both u and v are outside x's loop, so that one sum is computed outside.
 std::optional<Plain> regrouped(Plain sum, Plain v) {
   const Node& node = sum.node();
   if (node.kind != NodeKind::kOperation || node.opcode != Opcode::kAdd) return {};
@@ -55,7 +55,7 @@ std::optional<Plain> regrouped(Plain sum, Plain v) {
   return x + (u + v);
 }
 
-/// A narrow natural number's bits as a wider integer, made from what it was narrowed from.
+/// The bits of a narrow unsigned integer as a wider one, computed from the value that it was narrowed from.
 std::optional<Plain> widened(Plain narrow, ElementType wide) {
   const Node& node = narrow.node();
   if (node.kind == NodeKind::kConstant) return narrow.integer(wide, static_cast<int64_t>(node.bits[0]));
@@ -114,7 +114,7 @@ Plain compare(CompareDirection direction, Plain a, Plain b) {
     const bool below = x.greatest<y.least, above = x.least> y.greatest;
     const bool not_above = x.greatest <= y.least, not_below = x.least >= y.greatest;
     std::optional<bool> known;
-    switch (direction) {  // what is false with NaN, too, needs no order
+    switch (direction) {  // results that are also false for NaN don't need `ordered`
       case CompareDirection::kLt:
         if (not_below) known = false;
         if (ordered && below) known = true;

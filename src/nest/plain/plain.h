@@ -1,5 +1,5 @@
 #pragma once
-/// Plain nodes (nest/legalise.h) written as arithmetic: what the expansions of operations are spelled in.
+/// Operators that make plain nodes (nest/legalise.h), so that the expansions of operations read as arithmetic.
 
 #include <initializer_list>
 
@@ -12,7 +12,7 @@ namespace lowtide::engine {
 struct Plain {
   PlainNest* nest = nullptr;
   NodeId id = kNoId;
-  bool straight = false;  ///< no loops may be made: in functions of reductions
+  bool straight = false;  ///< loops aren't allowed: in functions of reductions
 
   Plain with(NodeId other) const { return {nest, other, straight}; }
   const Node& node() const { return nest->node(id); }
@@ -27,7 +27,7 @@ struct Plain {
   Plain number(ElementType number_type, double value) const { return with(nest->number(number_type, value)); }
   Plain truth(bool value) const { return integer(ElementType::kPred, value); }
   Plain bits(uint64_t value) const { return with(nest->constant(type(), {value, 0})); }  ///< of the stored element
-  /// The operation's node, or an older one where the value is known to be the same.
+  /// The operation's node, or an existing one that is known to have the same value.
   Plain apply(Opcode opcode, ElementType result, std::initializer_list<NodeId> operands) const;
   Plain apply(Opcode opcode) const { return apply(opcode, type(), {id}); }
   Plain apply(Opcode opcode, Plain other) const { return apply(opcode, type(), {id, other.id}); }
@@ -72,7 +72,7 @@ LT_PLAIN_OPERATOR(^, kXor)
 LT_PLAIN_OPERATOR(<<, kShiftLeft)
 #undef LT_PLAIN_OPERATOR
 
-/// A relation; known where the facts tell.
+/// A comparison; a constant if facts decide it.
 Plain compare(CompareDirection direction, Plain a, Plain b);
 
 #define LT_PLAIN_COMPARISON(symbol, way)                                                          \
@@ -90,7 +90,7 @@ LT_PLAIN_COMPARISON(>, kGt)
 LT_PLAIN_COMPARISON(>=, kGe)
 #undef LT_PLAIN_COMPARISON
 
-/// Negation of numbers, of predicates by `!`.
+/// Negates numbers; `!` negates predicates.
 inline Plain operator-(Plain a) {
   return is_floating(a.type()) ? a.apply(Opcode::kNegate) : a.integer(0).apply(Opcode::kSubtract, a);
 }
@@ -132,11 +132,11 @@ inline Plain polynomial(Plain x, std::initializer_list<double> coefficients) {
 inline Plain absolute(Plain x) { return x.apply(Opcode::kAbs); }
 inline Plain square_root(Plain x) { return x.apply(Opcode::kSqrt); }
 inline Plain is_nan(Plain x) { return x != x; }
-/// The smaller, the larger of two numbers of which neither is NaN: one instruction; the second of equal ones.
+/// The smaller or larger of two numbers, neither of them NaN, in one instruction; the second if they are equal.
 inline Plain smaller(Plain a, Plain b) { return select(a < b, a, b); }
 inline Plain larger(Plain a, Plain b) { return select(a > b, a, b); }
 
-/// The integers of a float's width.
+/// The signed integer type of a float's width.
 inline ElementType signed_like(ElementType type) {
   return type_bits(type) == 64 ? ElementType::kS64 : ElementType::kS32;
 }
@@ -148,9 +148,9 @@ inline ElementType float_like(ElementType type) {
 Plain with_sign_of(Plain magnitude, Plain sign);
 inline Plain sign_bit(Plain x) { return bits_of(x) < 0; }
 
-/// 2^n for a (signed) integer n of a float's width, where that is a normal number.
+/// 2^n for a (signed) integer n of a float's width, if 2^n is a normal number.
 Plain power_of_two(Plain n);
-/// x * 2^n, rounded once where it is denormal; |x| in [1/4, 4], any n within twice the exponent's range.
+/// x * 2^n, rounded once if it is denormal; |x| in [1/4, 4], any n within twice the exponent's range.
 Plain scaled(Plain x, Plain n);
 
 inline double infinity() { return std::numeric_limits<double>::infinity(); }

@@ -28,7 +28,7 @@ int exponent_bits_of(ElementType type) {
   });
 }
 
-/// The number of type T next to one (f64), farther from zero or nearer.
+/// The number of the type next to `number` (f64), farther from zero or nearer.
 Plain neighbour(ElementType type, Plain number, int64_t step) {
   if (type == ElementType::kF64) return (bits_of(number) + step).as(type);
   const Plain narrow = number.to(ElementType::kF32);

@@ -5,7 +5,7 @@ namespace {
 
 constexpr ElementType kF32 = ElementType::kF32, kU32 = ElementType::kU32, kS32 = ElementType::kS32;
 
-/// A float of sign, exponent and mantissa in a byte: what MiniFloat (base/small_types.h) knows of itself.
+/// The format of a float of sign, exponent and mantissa in a byte: the constants of MiniFloat (base/small_types.h).
 struct Format {
   int exponent, mantissa, bias;
   MiniFloatRange range;
@@ -108,7 +108,7 @@ Plain widened_scale(Plain code) {
   return select(bits == 255, not_a_number(), power);
 }
 
-/// The nearest, up from the middle of two powers; 0 is NaN.
+/// Rounds to the nearest power of two, up from the middle of two; 0 gives NaN.
 Plain rounded_scale(Plain x) {
   const Plain power = ((x.as(kS32) + 0x400000) & 0x7f800000).as(kF32);
   const Plain bounded = select(power > 0x1p127, not_a_number(), power);
@@ -141,7 +141,7 @@ void declare_rounded(FloatFacts facts, Plain result) {
   result.nest->declare(result.id, facts);
 }
 
-/// Is every possible value a number of the type already?
+/// Is every possible value already representable in the type?
 bool is_representable(ElementType type, const FloatFacts& facts) {
   switch (type) {
     case ElementType::kF16: return facts.fits(11) && facts.grid >= -24 && facts.size() <= 65504;
@@ -180,7 +180,7 @@ Plain stored(ElementType type, Plain wide) {
   const Node& node = wide.node();
   switch (type) {
     case ElementType::kF16:
-      // What was widened a moment ago is there.
+      // A value that was widened from f16 is still available.
       if (node.opcode == Opcode::kConvert && wide.with(node.operands[0]).type() == ElementType::kF16) {
         return wide.with(node.operands[0]).as(ElementType::kU16);
       }

@@ -8,14 +8,14 @@ namespace lowtide::engine {
 
 inline bool is_small_float(ElementType type) { return is_floating(type) && type_bits(type) < 32; }
 
-/// The f32 that stored bits (u16 or u8) stand for.
+/// The f32 of equal value for stored bits (u16 or u8).
 Plain widened(ElementType type, Plain stored);
-/// An f32 rounded to the nearest number of the type, overflow and NaN as base/small_types.h has them.
+/// An f32 rounded to the nearest number of the type, overflow and NaN as in base/small_types.h.
 Plain rounded(ElementType type, Plain wide);
-/// The stored bits of an f32 that is a number of the type.
+/// The stored bits of an f32 that is representable in the type.
 Plain stored(ElementType type, Plain wide);
 
-/// f64 to f32 such that rounding again, to a type with two bits less or fewer, gives what rounding once would.
+/// Rounds f64 to f32 so that rounding again, to a type with at least two bits less, equals rounding once.
 Plain rounded_to_odd(Plain x);
 
 }  // namespace lowtide::engine

@@ -1,4 +1,4 @@
-/// Inverse trigonometric functions. An angle is brought to [-pi/8, pi/8] by one division.
+/// Inverse trigonometric functions. One division reduces an angle to [-pi/8, pi/8].
 
 #include "nest/plain/functions.h"
 
@@ -7,7 +7,7 @@ namespace {
 
 constexpr double kHalfPi = 0x1.921fb54442d18p0, kHalfPiLow = 0x1.1a62633145c07p-54;
 
-/// The angle of x + i y for x, y >= 0 (NaN aside), negated and moved by pi where x is negative.
+/// The angle of x + i y for x, y >= 0 or NaN; pi minus that angle if x_is_negative.
 Plain angle(Plain y, Plain x, Plain x_is_negative) {
   const Plain swap = y > x;
   Plain large = select(swap, y, x), small = select(swap, x, y);
@@ -34,7 +34,7 @@ Plain angle(Plain y, Plain x, Plain x_is_negative) {
 
 struct ArcSine {
   Plain big;          // |x| > 1/2
-  Plain value, rest;  // their sum is the arc sine of |x|, or of sqrt((1 - |x|)/2) where that is big
+  Plain value, rest;  // their sum is the arc sine of |x|, or of sqrt((1 - |x|)/2) if big
 };
 ArcSine arc_sine_parts(Plain x) {
   const Plain magnitude = absolute(x);
@@ -42,7 +42,7 @@ ArcSine arc_sine_parts(Plain x) {
   const Plain square = select(big, 0.5 - magnitude * 0.5, magnitude * magnitude);
   const Plain root = square_root(square);
   const Plain value = select(big, root, magnitude);
-  // what the root lost in rounding
+  // the rounding error of the root
   const Plain lost = fma(-root, root, square) / (select(root == 0.0, 1.0, root) * 2.0);
   const Plain p =
       polynomial(square, {0.166666666666667624, 0.0749999999997026123, 0.0446428571751213827, 0.0303819426835969316,

@@ -1,4 +1,4 @@
-/// e^x, e^x - 1 and what is made of them. x = n log 2 + r, |r| <= log(2)/2, e^r by a polynomial.
+/// e^x, e^x - 1 and functions made of them. x = n log 2 + r, |r| <= log(2)/2, e^r by a polynomial.
 
 #include "nest/plain/functions.h"
 
@@ -69,7 +69,7 @@ Plain exp_minus_one(Plain x) {
   const double most = is_f32(x) ? 89.0 : 710.0;
   const Reduced parts = reduce(select(x < -50.0, -50.0, x));
   const Plain p = fma(parts.r * parts.r, rest_of_exponential(parts.r), parts.r);
-  // Halves, since 2^n may be one power too large.
+  // Computes half of the result first, since 2^n may be one power too large.
   const Plain half = power_of_two(parts.n - 1);
   const Plain result = fma(half, p, half - 0.5) * 2.0;
   const Plain tiny = absolute(x) < (is_f32(x) ? 0x1p-26 : 0x1p-55);
@@ -77,13 +77,13 @@ Plain exp_minus_one(Plain x) {
 }
 
 Plain logistic(Plain x) {
-  // Of -|x|, so that nothing overflows and small results keep their digits.
+  // Computed from -|x|, so that nothing overflows and small results keep their digits.
   const double least = is_f32(x) ? -104.0 : -745.2;
   const Plain negative = -absolute(x);
   const Reduced parts = reduce(negative);
   const Plain e = select(negative < least, 0.0, scaled(reduced_exponential(parts.r), parts.n));
   const Plain above = select(x < 0.0, e, 1.0);
-  // above / (1 + e), mended by what the sum and the quotient lost in rounding
+  // above / (1 + e), corrected by the rounding errors of the sum and the quotient
   const Plain below = e + 1.0, lost = e - (below - 1.0);
   const Plain inverse = 1.0 / below, quotient = above * inverse;
   return fma(fma(-quotient, below, above) - quotient * lost, inverse, quotient);
@@ -110,7 +110,7 @@ Plain hyperbolic_tangent(Plain x) {
 
 Plain hyperbolic_sine(Plain x) {
   if (is_f32(x)) return in_f64(hyperbolic_sine, x);
-  // (e - 1/e)/2 with e = 1 + m: (m + m/(m + 1))/2; beyond overflow of e, (e/2) in two factors
+  // (e - 1/e)/2 with e = 1 + m: (m + m/(m + 1))/2; for large x, where e may overflow, e/2 as two factors
   const Plain magnitude = absolute(x);
   const Plain m = exp_minus_one(magnitude);
   const Plain root = exponential(magnitude * 0.5);

@@ -5,10 +5,10 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr double kLog2 = 0.693147180559945309417;  // as f32 it is off by 2.7e-9 of itself: no second part needed
+constexpr double kLog2 = 0.693147180559945309417;  // its relative error as f32 is 2.7e-9: no second part needed
 constexpr double kLog2High = 0x1.62e42fefa38p-1, kLog2Low = 0x1.ef35793c7673p-45;
 
-/// How a float's bits lie: of three quarters and of one.
+/// Constants of a float's format, such as the bits of 3/4 and of 1.
 struct FloatBits {
   int mantissa;
   int64_t three_quarters, one, exponents, smallest_normal;
@@ -18,7 +18,7 @@ FloatBits layout(Plain x) {
   return {52, 0x3fe8000000000000, 0x3ff0000000000000, ~int64_t{0xfffffffffffff}, 0x0010000000000000};
 }
 
-/// What is special about a logarithm of x, where it isn't positive and finite, at_zero away from its pole.
+/// Replaces the result if x isn't finite and greater than the logarithm's pole.
 Plain with_special_values(Plain x, double pole, Plain result) {
   return select(x > pole, select(x < infinity(), result, x),
                 select(x == pole, x.constant(-infinity()), not_a_number()));
@@ -28,7 +28,7 @@ Plain with_special_values(Plain x, double pole, Plain result) {
 
 Plain float_of_small(Plain integer) {
   if (integer.width() == 32) return integer.to(ElementType::kF32);
-  const Plain shift = integer.number(ElementType::kF64, 0x1.8p52);  // below AVX-512 there is no conversion
+  const Plain shift = integer.number(ElementType::kF64, 0x1.8p52);  // without AVX-512 there is no conversion
   return (integer + bits_of(shift)).as(ElementType::kF64) - shift;
 }
 
@@ -63,7 +63,7 @@ Plain logarithm(Plain x) {
   const Plain f = (raw - k).as(x.type()) - 1.0;
   Plain result = x;
   if (is_f32(x)) {
-    // k still stands 23 bits up; conversion is exact all the same
+    // k is still shifted left by 23 bits; the conversion is exact nevertheless
     const Plain scale = k.to(ElementType::kF32);
     result = fma(select(tiny, scale - 23.0 * 0x1p23, scale), kLog2 * 0x1p-23, log_near_one(f));
   } else {
@@ -76,7 +76,7 @@ Plain logarithm(Plain x) {
 Plain log_plus_one(Plain x) {
   const FloatBits bits = layout(x);
   const Plain raw = bits_of(x + 1.0);
-  // -k, so that log 2 times zero is -0 and leaves a result of -0 alone. 2^-k x + (2^-k - 1) cancels nothing.
+  // -k, so that log 2 times zero is -0 and preserves a result of -0. 2^-k x + (2^-k - 1) cancels no digits.
   const Plain minus_k = (raw.integer(bits.three_quarters - bits.exponents - 1) - raw) & bits.exponents;
   const Plain power = (minus_k + (bits.one + (int64_t{2} << bits.mantissa))).as(x.type());  // 4 * 2^-k
   const Plain f = (bits_of(x) + minus_k).as(x.type()) - fma(power, -0.25, 1.0);
@@ -92,7 +92,7 @@ Plain log_plus_one(Plain x) {
 
 Plain area_sine(Plain x) {
   if (is_f32(x)) return in_f64(area_sine, x);
-  // log(|x| + sqrt(x^2 + 1)) = log1p(|x| + x^2 / (1 + sqrt(x^2 + 1))); of large x: log(2 |x|)
+  // log(|x| + sqrt(x^2 + 1)) = log1p(|x| + x^2 / (1 + sqrt(x^2 + 1))); for large x: log(2 |x|)
   const Plain magnitude = absolute(x);
   const Plain large = magnitude > 0x1p30;
   const Plain bounded = select(large, 1.0, magnitude);

@@ -10,7 +10,7 @@ std::vector<Plain> rarely(Plain rare, std::span<const Plain> fast, std::span<con
     for (size_t i = 0; i < fast.size(); ++i) values.push_back(select(rare, exact[i], fast[i]));
     return values;
   }
-  // The arguments are carried: what is made of them stays inside the loop.
+  // The arguments are loop-carried, so that values computed from them stay inside the loop.
   PlainNest& nest = *rare.nest;
   std::vector<NodeId> initial{rare.id};
   for (const Plain value : fast) initial.push_back(value.id);

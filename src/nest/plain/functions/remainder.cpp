@@ -5,7 +5,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// The exponent of a positive float, of a denormal one, too.
+/// The exponent of a positive float, which may be denormal.
 Plain exponent_of(Plain x) {
   const bool narrow = is_f32(x);
   const Plain tiny = x < (narrow ? 0x1p-126 : 0x1p-1022);

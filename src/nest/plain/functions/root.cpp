@@ -6,7 +6,7 @@ namespace lowtide::engine {
 
 Plain reciprocal_root(Plain x) {
   const Plain root = square_root(x), rough = 1.0 / root;
-  // x = root^2 + missing and 1 = root rough + rest, both to the last bit
+  // x = root^2 + missing and 1 = root rough + rest, both exact
   const Plain missing = fma(-root, root, x), rest = fma(-root, rough, 1.0);
   const Plain better = fma(rough, fma(missing * rough * -0.5, rough, rest), rough);
   return select((rough > 0.0) & (rough < infinity()), better, rough);

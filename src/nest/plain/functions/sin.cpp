@@ -1,4 +1,4 @@
-/// Sine, cosine and tangent. x = n pi/2 + r, |r| <= pi/4: three parts of pi/2 where x is moderate, else exact integer
+/// Sine, cosine and tangent. x = n pi/2 + r, |r| <= pi/4: three parts of pi/2 if x is moderate, else exact integer
 /// arithmetic on the bits of 2/pi (Payne and Hanek, 1983).
 
 #include <array>
@@ -31,13 +31,13 @@ Plain high_product(Plain a, Plain b) {
   return ah * bh + shift_right_logical(cross, 32) + shift_right_logical(other, 32);
 }
 
-/// Of finite |x| >= 2^9, f64. x = m 2^e with an integer m of 53 bits. Bits of 2/pi whose products with x are multiples
-/// of 4 don't matter; of the others 192 do.
+/// For finite |x| >= 2^9, f64. x = m 2^e with an integer m of 53 bits. Bits of 2/pi whose products with x are multiples
+/// of 4 don't matter; of the others the first 192 do.
 Quadrant huge_quadrant(Plain x) {
   const Plain raw = x.as(ElementType::kU64);
   const Plain e = (shift_right_logical(raw, 52) & 0x7ff).as(ElementType::kS64) - 1075;
   const Plain mantissa = (raw & int64_t{0xfffffffffffff}) | (int64_t{1} << 52);
-  const Plain first = e + 62;  // of the bits that matter, counted with the zeros
+  const Plain first = e + 62;  // the first bit that matters, counted with the zeros
   const Plain word = shift_right_logical(first, 6);
   std::array<Plain, 4> words = {raw.integer(0), raw.integer(0), raw.integer(0), raw.integer(0)};
   for (size_t w = 0; w + words.size() <= kTwoOverPi.size(); ++w) {
@@ -53,7 +53,7 @@ Quadrant huge_quadrant(Plain x) {
   const Plain middle = b * mantissa;
   const Plain low = middle + high_product(c, mantissa);
   const Plain top = a * mantissa + high_product(b, mantissa) + select(low < middle, raw.integer(1), raw.integer(0));
-  // top.low is the number of quarter turns modulo 4: two bits, then the fraction, which goes to [-1/2, 1/2).
+  // top.low is the number of quarter turns modulo 4: two bits, then the fraction, which is moved to [-1/2, 1/2).
   const Plain turns = shift_right_logical(top + (int64_t{1} << 61), 62).as(ElementType::kS64);
   const Plain fraction = (top << 2) | shift_right_logical(low, 62);
   const Plain below = fraction.as(ElementType::kS64) < 0;
@@ -126,14 +126,14 @@ Plain cosine_near_zero(const Quadrant& q, bool is_for_f32) {
   return first + ((1.0 - first - half) + fma(square * square, p, -(r * q.low)));
 }
 
-/// sin(x + turns pi/2). Of f32 in f64 with polynomials for f32: fewer steps than two parts of f32 take, and nearly
-/// always the f32 next to the true value.
+/// sin(x + turns pi/2). For f32, computed in f64 with polynomials for f32: this takes fewer steps than pairs of f32,
+/// and nearly always gives the f32 nearest to the true value.
 Plain sine_in_quadrant(Plain x, int64_t turns) {
   const bool is_for_f32 = is_f32(x);
   const Quadrant q = quadrant(x.to(ElementType::kF64), is_for_f32);
   const Plain n = turns == 0 ? q.n : q.n + turns;
   const Plain value = select((n & 1) == 0, sine_near_zero(q, is_for_f32), cosine_near_zero(q, is_for_f32));
-  // the second of two bits negates
+  // the second of n's bits negates
   const Plain flip = (n & 2) << (n.width() - 2);
   return (bits_of(value) ^ flip).as(ElementType::kF64).to(x.type());
 }
