@@ -1,6 +1,6 @@
 #pragma once
-/// What an instruction says beyond its operands, one struct per family of operations. Fields are named as in HLO text.
-/// Attributes that Lowtide has no use for stay in Instruction::extra as text and print as they came.
+/// The attributes of instructions, one struct per family of operations. Fields are named as in HLO text. Attributes
+/// that Lowtide doesn't use stay in Instruction::extra as text and are printed unchanged.
 
 #include <cstdint>
 #include <memory>
@@ -30,7 +30,7 @@ struct DimensionsAttributes {
 struct ScanAttributes {
   int64_t dimension = 0;
   bool is_reverse = false;
-  std::string is_associative;  ///< as written; empty where it isn't
+  std::string is_associative;  ///< as written; empty if missing
   int64_t num_carries = -1;    ///< the last operands; -1: not written
 };
 
@@ -114,7 +114,7 @@ struct FusionAttributes {
 /// custom-call; operands that alias results, side effects, and what else the target needs in `opaque` text.
 struct CustomCallAttributes {
   std::string target;
-  std::string api_version;  ///< as written; empty where it isn't
+  std::string api_version;  ///< as written; empty if missing
   bool has_side_effect = false;
   std::vector<AliasEntry> output_to_operand_aliasing;
 };
@@ -147,7 +147,7 @@ struct BatchNormAttributes {
 struct CollectiveAttributes {
   ReplicaGroups replica_groups;
   std::string source_target_pairs;  ///< as written: `{{0,1},{1,2}}`
-  Dims dimensions;                  ///< empty where the operation has none
+  Dims dimensions;                  ///< empty if the operation has none
   bool use_global_device_ids = false;
 };
 struct TopKAttributes {

@@ -1,11 +1,11 @@
 #pragma once
-/// Operations that cost little again.
+/// Operations that are cheap to recompute.
 
 #include "ir/opcode.h"
 
 namespace lowtide::engine {
 
-/// Sources, views, elementwise work and moves: an element of the result is made of few others, none of them summed.
+/// Sources, views, elementwise operations and moves: an element of the result depends on few others, without sums.
 inline bool is_by_element(Opcode opcode) {
   switch (memory_class(opcode)) {
     case MemoryClass::kSource:

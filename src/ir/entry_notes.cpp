@@ -15,7 +15,7 @@ std::string opening(EntrySide side, EntryNote note) {
                      note == EntryNote::kLayout ? "layouts" : "memory_kinds");
 }
 
-/// Where the notes are, from the name to the closing quote; an empty range: nowhere.
+/// The range of the notes, from the name to the closing quote; empty if there are none.
 std::pair<size_t, size_t> find_notes(std::string_view attributes, const std::string& key) {
   const size_t begin = attributes.find(key);
   if (begin == std::string_view::npos) return {0, 0};
@@ -41,7 +41,7 @@ std::vector<std::string> entry_notes(const Module& module, EntrySide side, Entry
     rest.remove_prefix(std::min(rest.size(), entry.size() + 1));
     size_t number = 0;
     const auto [after, error] = std::from_chars(entry.data(), entry.data() + entry.size(), number);
-    if (error != std::errc() || number > kMostNumbers) continue;  // somebody else's words
+    if (error != std::errc() || number > kMostNumbers) continue;  // not written by set_entry_notes()
     entry.remove_prefix(static_cast<size_t>(after - entry.data()));
     if (!entry.starts_with(':')) continue;
     if (notes.size() <= number) notes.resize(number + 1);

@@ -1,5 +1,5 @@
 #pragma once
-/// Values of arrays and tuples, in logical row-major order whatever the layout.
+/// Values of arrays and tuples, in logical row-major order for any layout.
 
 #include <cstddef>
 #include <memory>
@@ -55,13 +55,13 @@ class Literal {
 };
 
 int64_t integer_at(const Literal& array, int64_t element);  ///< integers and predicates; u64 wraps
-/// As integer_at, but a u64 beyond the signed range, which is beyond every extent, is INT64_MAX.
+/// As integer_at, but a u64 beyond the signed range, and thus larger than any extent, gives INT64_MAX.
 int64_t index_at(const Literal& array, int64_t element);
 double number_at(const Literal& array, int64_t element);  ///< real types, predicates as 0 and 1
 
-/// The values in (nested) tuples, in order, tokens included; of another value itself.
+/// The values in (nested) tuples, in order, tokens included; for any other value itself.
 std::vector<Value> leaves_in(const Value& value);
-/// Those of them that are arrays.
+/// The leaves that are arrays.
 std::vector<Value> arrays_in(const Value& value);
 
 }  // namespace lowtide::engine

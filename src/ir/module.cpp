@@ -31,7 +31,7 @@ void Computation::reorder(const std::vector<Instruction*>& order) {
   LT_ASSERT(order.size() == instructions_.size(), fault);
   const auto is_in_place = [](const auto& owned, const Instruction* named) { return owned.get() == named; };
   if (std::ranges::equal(instructions_, order, is_in_place)) return;
-  // Places by id: those of one computation lie near each other.
+  // Indexed by id, since the ids of one computation are close to each other.
   int32_t first = instructions_.front()->id, last = first;
   for (const auto& i : instructions_) first = std::min(first, i->id), last = std::max(last, i->id);
   std::vector<size_t> place_of(static_cast<size_t>(last - first) + 1, instructions_.size());
@@ -78,7 +78,7 @@ Computation* Module::find_computation(std::string_view name) const {
 std::vector<Computation*> Module::callees_first() const {
   struct Visit {
     Computation* computation;
-    size_t instruction = 0, called = 0;  // where the walk over the callees stands
+    size_t instruction = 0, called = 0;  // the current position in the walk over the callees
   };
   std::vector<Computation*> order;
   std::unordered_set<const Computation*> seen;

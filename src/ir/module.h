@@ -123,18 +123,18 @@ struct StackFrames {
 
 class Module {
  public:
-  /// context: where it lives, and its clones with it; null: one of its own, with nothing set.
+  /// context: the session of the module and its clones; null: a new one with default settings.
   explicit Module(std::shared_ptr<Context> context = {})
       : context_(context ? std::move(context) : std::make_shared<Context>()) {}
   Context& context() const { return *context_; }
   const std::shared_ptr<Context>& shared_context() const { return context_; }
-  /// Of one call among several that use the session at once.
+  /// For one of several calls that use the session at once.
   void set_context(std::shared_ptr<Context> context) { context_ = std::move(context); }
 
   std::string name;
   std::shared_ptr<const Source> source;  ///< null for a module that was built, not read
   bool is_scheduled = false;
-  /// Whoever plans and runs it makes every sum of floats in one order, the same for all plans. In no text.
+  /// Planner and executor must compute every sum of floats in one order, the same for all plans. Not printed.
   bool sums_in_order = false;
   int64_t replica_count = 1;
   std::optional<int64_t> num_partitions;
@@ -168,7 +168,7 @@ class Module {
   int64_t instruction_count() const;
   std::unique_ptr<Module> clone() const;
 
-  /// The user's source line for an instruction: from its own metadata or stack frame; nullopt if there is none.
+  /// The user's source line for an instruction, from its metadata or stack frame; nullopt if there is none.
   std::optional<SourceLocation> location_of(const Instruction& instruction) const;
 
  private:
@@ -178,7 +178,7 @@ class Module {
   std::shared_ptr<Context> context_;
 };
 
-/// kUnsupported: the operation, its name, why, and where the text has it.
+/// kUnsupported: the operation, its name, the reason, and its place in the text.
 Status unsupported_at(const Instruction& instruction, const std::string& why);
 
 }  // namespace lowtide::engine

@@ -33,7 +33,7 @@ std::string_view opcode_name(Opcode opcode);  ///< "dynamic-update-slice"
 std::optional<Opcode> opcode_from_name(std::string_view name);
 int opcode_arity(Opcode opcode);  ///< number of operands, or kAnyArity
 MemoryClass memory_class(Opcode opcode);
-/// Of two numbers in either order the same, and associative but for rounding: add, multiply, maximum, and, ...
+/// Is the operation commutative, and associative up to rounding: add, multiply, maximum, and, ...?
 bool is_commutative(Opcode opcode);
 
 }  // namespace lowtide::engine

@@ -110,7 +110,7 @@ void print(const Shape& shape, bool with_layout, std::string& out) {
     attributes += fmt::format("P({})", layout.rare->physical_shape);
   }
   if (layout.rare && layout.rare->metadata_bytes != 0) attributes += fmt::format("M({})", layout.rare->metadata_bytes);
-  if (shape.dims.empty() && attributes.empty()) return;  // `{}` after a scalar says nothing
+  if (shape.dims.empty() && attributes.empty()) return;  // `{}` after a scalar has no meaning
   out += fmt::format("{{{}{}{}}}", fmt::join(layout.minor_to_major, ","), attributes.empty() ? "" : ":", attributes);
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Shapes: element type, dimensions and, where the text gives one, the physical layout.
+/// Shapes: element type, dimensions and, if the text gives one, the physical layout.
 
 #include <cstdint>
 #include <memory>
@@ -16,7 +16,7 @@ inline constexpr int64_t kUnboundedDim = -1;  ///< `?`
 inline constexpr int64_t kCombineTile = -1;   ///< `*` in a tile: merge with the next more major dimension
 inline constexpr int64_t kHostMemory = 5;     ///< memory space S(5): pinned host memory
 
-/// Layout attributes that no account of memory needs; kept as text, printed as they came.
+/// Layout attributes that don't affect memory; kept as text and printed unchanged.
 struct RareLayout {
   std::string dim_levels;      ///< D(D,C)
   int64_t tail_alignment = 1;  ///< L(n), elements
@@ -65,13 +65,13 @@ using ShapeIndex = std::vector<int64_t>;
 int64_t element_count(const Shape& array);  ///< product of the extents, 1 for a scalar
 
 /// Bytes without padding; sub-byte types take a whole byte an element unless the layout packs them, E(n).
-/// The sum over the leaves of a tuple; nothing for the tuple itself, for tokens and opaque handles.
+/// The sum over the leaves of a tuple; 0 for the tuple itself, tokens and opaque handles.
 int64_t logical_bytes(const Shape& shape);
 
-/// Bytes as laid out: each tiled dimension rounded up to its tile. Equal to logical_bytes without tiles.
+/// Bytes with padding: each tiled dimension is rounded up to its tile. Equal to logical_bytes without tiles.
 int64_t padded_bytes(const Shape& shape);
 
-/// Same types and extents all the way down; layouts, and dynamic flags, are not compared.
+/// Are all types and extents equal, at every level of tuples? Layouts and dynamic flags aren't compared.
 bool same_shape(const Shape& a, const Shape& b);
 
 const Shape& subshape(const Shape& shape, const ShapeIndex& index);
@@ -94,10 +94,10 @@ void for_each_leaf(const Shape& shape, F&& visit) {
   walk(walk, shape);
 }
 
-/// Does the layout say that the array lies in the host's memory?
+/// Does the layout place the array in the host's memory?
 inline bool is_in_host(const Shape& array) { return array.layout && array.layout->memory_space == kHostMemory; }
 
-/// By its layout, or for want of one.
+/// Is the array row-major, by its layout or because it has none?
 bool is_row_major(const Shape& array);
 
 std::string to_string(const Shape& shape);                 ///< "f32[2,3]{1,0}", layouts as given

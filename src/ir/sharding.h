@@ -1,5 +1,5 @@
 #pragma once
-/// How a value is divided over devices, and which devices a collective joins.
+/// How a value is divided over devices, and the groups of devices in a collective.
 
 #include <cstdint>
 #include <string>
@@ -21,10 +21,10 @@ struct DeviceList {
 
 enum class ShardingKind : uint8_t { kReplicated, kMaximal, kManual, kUnknown, kUnreduced, kTiled, kTuple };
 
-/// What a trailing tile dimension that is no data dimension means.
+/// The meaning of a trailing tile dimension that is no data dimension.
 enum class SubgroupKind : uint8_t { kReplicated, kManual, kUnreduced };
 
-/// A sharding annotation. `text` is what was written, braces included: printing gives it back.
+/// A sharding annotation. `text` is the annotation as written, with braces, for printing.
 struct Sharding {
   ShardingKind kind = ShardingKind::kReplicated;
   int64_t device = 0;                   ///< of kMaximal
@@ -34,17 +34,17 @@ struct Sharding {
   std::vector<Sharding> parts;  ///< of kTuple, flattened leaf order
   std::string text;
 
-  int64_t parts_of(int64_t dimension) const;  ///< into how many a data dimension is divided; 1 unless tiled
-  int64_t device_count() const;               ///< devices this sharding names; 0 where it names none
+  int64_t parts_of(int64_t dimension) const;  ///< the number of parts of a data dimension; 1 unless tiled
+  int64_t device_count() const;               ///< devices that this sharding names; 0 if it names none
 };
 
-/// Bytes of one device's part: every tiled dimension divided and rounded up. The whole unless tiled.
+/// Bytes of one device's part: every tiled dimension is divided and rounded up. The whole array unless tiled.
 int64_t sharded_bytes(const Shape& array, const Sharding& sharding);
 
 /// Devices of a collective: `{{0,1},{2,3}}`, `[2,4]<=[8]T(1,0)` or `mesh['x'=4] {'x'}`; `text` as written.
 struct ReplicaGroups {
   std::vector<std::vector<int64_t>> groups;  ///< empty: all devices in one group, or above 4096
-  int64_t group_size = 0;                    ///< 0 where all devices form one group
+  int64_t group_size = 0;                    ///< 0 if all devices form one group
   std::string text;
 };
 

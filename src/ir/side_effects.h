@@ -1,5 +1,5 @@
 #pragma once
-/// What an instruction does beside making its value.
+/// Side effects of instructions.
 
 #include <unordered_set>
 
@@ -7,11 +7,11 @@
 
 namespace lowtide::engine {
 
-/// Does running an instruction do more than make its value: infeed, send, stateful random bits, checks and callbacks;
-/// through the computations it calls as well.
+/// Does running an instruction do more than compute its value: infeed, send, stateful random bits, checks and
+/// callbacks, also in the computations that it calls?
 bool has_side_effect(const Instruction& instruction);
 
-/// The same of all instructions of a module, whose calls are followed once.
+/// The same for all instructions of a module, visiting each called computation once.
 class SideEffects {
  public:
   explicit SideEffects(const Module& module);
