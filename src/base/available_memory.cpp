@@ -1,4 +1,4 @@
-// Machine, control groups (both versions) and resource limits, whichever leaves least.
+// Available memory: the least of machine, control groups (both versions) and resource limits.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -45,8 +45,8 @@ std::optional<int64_t> left(std::optional<int64_t> limit, std::optional<int64_t>
   return limit && used ? std::optional(*limit - *used) : std::nullopt;
 }
 
-/// What a group holds and would lose before anything is refused: pages of files, used lately or not, and the kernel's
-/// own notes of files. (What isn't written yet is on those lists as well, and only waits for its disk.)
+/// Bytes of a group that the kernel reclaims before it refuses memory: pages of files, active or inactive, and its
+/// reclaimable slabs. (Dirty pages are included; they only need to be written first.)
 int64_t reclaimable(const std::string& statistics, bool unified) {
   int64_t bytes = 0;
   for (const char* const key : {"inactive_file", "active_file", "slab_reclaimable"})

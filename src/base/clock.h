@@ -1,5 +1,5 @@
 #pragma once
-/// Time that only goes forward.
+/// Monotonic time.
 
 #include <chrono>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #pragma once
-/// Where a module lives: the settings, the threads, and whoever waits for it. Modules know theirs (Module::context), so
-/// that every pass and plan can ask without any state of the process; two contexts never meet.
+/// The session of a module: settings, threads, progress and stop request. Every module refers to its context
+/// (Module::context), so that passes and plans need no global state; two contexts share nothing.
 
 #include <functional>
 #include <map>
@@ -19,24 +19,24 @@ namespace lowtide::engine {
 
 class Context {
  public:
-  /// `lines`: where lines of debugging and warnings go; empty: stderr.
+  /// `lines`: receives lines of debugging and warnings; empty: they go to stderr.
   explicit Context(Settings settings = {}, std::function<void(std::string_view line)> lines = {});
-  /// With the same settings and threads; its progress and its request to stop are its own.
+  /// A context with the same settings and threads, but its own progress and stop request.
   std::shared_ptr<Context> for_call() const;
 
   const Settings& settings() const { return shared_->settings; }
-  /// Started by the first job that can use them; its callers may be several threads.
+  /// Its threads are started by the first job that can use them; several threads may call it.
   ThreadPool& pool() const { return shared_->pool; }
 
-  /// Whether `level` is shown for `topic`, a pass's name or empty where none is concerned.
+  /// Is `level` shown for `topic`, a pass's name, or empty if no pass is concerned?
   bool shows(DebugLevel level, std::string_view topic = {}) const;
   /// Is anything shown or dumped?
   bool is_debugging() const;
   bool is_disabled(std::string_view pass) const;
-  /// Of debugging, or a warning.
+  /// Prints a line of debugging, or a warning.
   void print(std::string_view line) const;
 
-  /// What code above keeps for as long as the session lives: T(const Context&), made when it is first asked for.
+  /// State of higher layers that lives as long as the session: T(const Context&), made at the first request.
   template <class T>
   T& own() const {
     const std::lock_guard<std::mutex> lock(shared_->mutex);
@@ -47,7 +47,7 @@ class Context {
 
   Progress& progress() { return progress_; }
   StopRequest& stop() { return stop_; }
-  /// Is interruptible work to be given up now? Asked between passes and plans, from any thread.
+  /// Should interruptible work stop now? Checked between passes and plans, from any thread.
   bool should_stop() const { return stop_.should_stop(); }
 
  private:

@@ -1,8 +1,8 @@
 #pragma once
-/// Whether this thread's floating-point arithmetic flushes denormals, as XLA:CPU's runtime has it: denormal operands
-/// count as zeros of their sign, and results that would be denormal are such zeros. Arithmetic on denormals traps into
-/// microcode on x86 (about 150 cycles for each operation), so a program whose numbers decay is many times slower with
-/// them than without.
+/// Controls whether this thread's floating-point arithmetic flushes denormals, as in XLA:CPU's runtime: denormal
+/// operands count as zeros of their sign, and results that would be denormal become such zeros. Arithmetic on denormals
+/// traps into microcode on x86 (about 150 cycles for each operation), so a program whose numbers decay is many times
+/// slower with denormals than without.
 
 #include <cstdint>
 
@@ -14,7 +14,7 @@ namespace lowtide::engine {
 
 enum class Denormals : uint8_t { kKept, kFlushed };
 
-/// Sets how the calling thread treats denormals, and restores what was before at the end of the scope. Processors
+/// Sets how the calling thread treats denormals, and restores the previous state at the end of the scope. Processors
 /// other than x86-64 and AArch64 keep them.
 class DenormalsScope {
  public:
@@ -29,7 +29,7 @@ class DenormalsScope {
   DenormalsScope(const DenormalsScope&) = delete;
   DenormalsScope& operator=(const DenormalsScope&) = delete;
 
-  /// Of the calling thread, now.
+  /// The current state of the calling thread.
   static Denormals current() {
     return kFlush != 0 && (control() & kFlush) == kFlush ? Denormals::kFlushed : Denormals::kKept;
   }

@@ -38,7 +38,7 @@ bool is_special_file(const std::string& path) {
 
 namespace {
 
-/// In the same folder, under a name that can't be guessed: whoever may write there has no link waiting under it.
+/// A path in the same folder with an unpredictable name, so that nobody can place a link there beforehand.
 std::string temporary_beside(const std::string& path) {
   uint64_t random = 0;
   if (::getrandom(&random, sizeof random, 0) != static_cast<ssize_t>(sizeof random)) return {};
@@ -47,7 +47,8 @@ std::string temporary_beside(const std::string& path) {
   return fmt::format("{}.{:016x}.part", path.substr(0, folder + std::min(path.size() - folder, kLongestName)), random);
 }
 
-/// What replaces a file is as private as that was. Where its group can't be kept, that of the new file has no rights.
+/// Gives a new file the owner and mode of the one it replaces. If the group can't be kept, the new file's group has no
+/// rights.
 bool take_over(int descriptor, const struct stat& replaced) {
   struct stat own{};
   if (::fstat(descriptor, &own) != 0) return false;

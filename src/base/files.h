@@ -10,8 +10,8 @@
 
 namespace lowtide::engine {
 
-/// A file that stands beside its final place, under a name that nobody can know before, until it is whole. Gone again
-/// if it isn't committed, also where a signal ends the process that asks `files` for it.
+/// A file that is written next to its final path, under an unpredictable name, until it is complete. It is removed if
+/// it isn't committed, also if a signal ends the process, provided that its handler uses `files`.
 class PartialFile {
  public:
   /// Opened for reading and writing. `path` must be free or a regular file, whose owner and mode are kept.
@@ -20,7 +20,7 @@ class PartialFile {
   PartialFile& operator=(PartialFile&&) = delete;
   ~PartialFile();
   int descriptor() const { return descriptor_; }
-  /// Closes it and puts it into its place.
+  /// Closes the file and moves it to its final path.
   Status commit();
 
  private:
@@ -30,14 +30,14 @@ class PartialFile {
   int descriptor_ = -1;
 };
 
-/// Does this name something that a rename would replace by a file: a pipe, a device?
+/// Does this path name a pipe or a device, which a rename would replace by a file?
 bool is_special_file(const std::string& path);
 
-/// All of it, or an errno.
+/// Writes all of `content`. Returns 0, or an errno.
 int write_all(int descriptor, std::string_view content);
 
-/// Writes `content` beside `path` and renames it into place; a pipe or a device is written to. An error leaves no
-/// partial file.
+/// Writes `content` to a file next to `path` and renames it to `path`; writes to a pipe or a device directly. An error
+/// leaves no partial file.
 Status write_file(const std::string& path, std::string_view content, OpenFiles* files = nullptr);
 
 }  // namespace lowtide::engine

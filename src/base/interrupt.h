@@ -1,5 +1,5 @@
 #pragma once
-/// Stopping early when the user asks, with what was found so far.
+/// Stopping early on the user's request, with the results so far.
 
 #include <atomic>
 
@@ -7,17 +7,18 @@
 
 namespace lowtide::engine {
 
-/// Of what was stopped: the exit code of the command is 130.
+/// The fault of stopped work: the exit code of the command is 130.
 inline constexpr Fault kInterruptedFault = Fault{130};
 Status interrupted();
 
-/// One of a context; may be asked from any thread, and in a signal handler.
+/// One per context; may be used from any thread, and in a signal handler.
 class StopRequest {
  public:
-  /// False where nothing that runs would keep what it found, or it was asked before: then a process may as well end.
+  /// Requests a stop. False if nothing that runs would keep its results, or a stop was requested before: then the
+  /// process may as well end.
   bool ask() noexcept { return keeping_.load() > 0 && !asked_.exchange(true); }
   bool was_asked() const noexcept { return asked_.load(std::memory_order_relaxed); }
-  /// Asked, and in the midst of work that may be given up.
+  /// Was a stop requested, and may the current work be abandoned?
   bool should_stop() const noexcept { return was_asked() && interruptible_.load(std::memory_order_relaxed) > 0; }
 
  private:
@@ -28,7 +29,7 @@ class StopRequest {
   static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
 };
 
-/// While one stands a first signal asks to stop, and only a second one ends the process.
+/// While such an object exists, the first signal requests a stop, and only a second one ends the process.
 class KeepWhatIsFound {
  public:
   explicit KeepWhatIsFound(StopRequest& stop) : stop_(stop) { ++stop_.keeping_; }
@@ -40,7 +41,7 @@ class KeepWhatIsFound {
   StopRequest& stop_;
 };
 
-/// Work that may be given up, with interrupted() as its fault. What stands outside of all of these is done to the end.
+/// The scope of work that may be abandoned, with interrupted() as its fault. Work outside of such scopes is completed.
 class Interruptible {
  public:
   explicit Interruptible(StopRequest& stop) : stop_(stop) { ++stop_.interruptible_; }

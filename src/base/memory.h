@@ -1,5 +1,5 @@
 #pragma once
-/// Memory of the process: what there is, and pages of our own with guards around them.
+/// Memory of the process: how much is available, and pages with guard pages around them.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,26 +16,27 @@ struct AvailableMemory {
   std::string bound_by;  ///< "this machine", "the control group", "RLIMIT_AS", "RLIMIT_DATA"
 };
 
-/// What this process may still take before it is refused, killed, or makes the machine swap. Pages of files that can be
-/// read again are there for the taking, in the machine and in its control groups. `root` stands before /proc and /sys.
+/// The memory that this process may still allocate before allocations fail, it is killed, or the machine swaps. Pages
+/// of files that can be read again count as available, in the machine and in its control groups. `root` is a prefix of
+/// /proc and /sys.
 AvailableMemory available_memory(const std::string& root = "");
 
-/// Of an allocation that failed: how much there is, and by what it is bound.
+/// The fault of a failed allocation: states how much memory is available, and what limits it.
 Status out_of_memory();
 
-/// Pages of zeros between two pages that may not be touched. Empty without bytes.
+/// Pages of zeros between two inaccessible guard pages. Empty for 0 bytes.
 class Pages {
  public:
   Pages() = default;
-  /// Exactly `bytes`, rounded up to pages; large ones begin where huge pages can. Fault::kLimit where there is no room;
-  /// `what` names them there: "the arena".
+  /// Exactly `bytes`, rounded up to pages; large ones are aligned for huge pages. Fault::kLimit if there isn't enough
+  /// memory; the message calls them `what`: "the arena".
   static Result<Pages> make(int64_t bytes, const std::string& what);
   Pages(Pages&& other) noexcept { *this = std::move(other); }
   Pages& operator=(Pages&& other) noexcept;
   ~Pages();
 
   std::byte* data() const { return data_; }
-  int64_t size() const { return size_; }  ///< as asked for
+  int64_t size() const { return size_; }  ///< as requested
   /// Gives the pages back to the machine; they are zeros again.
   void forget();
 

@@ -24,7 +24,7 @@ void VertexCut::from_source(size_t vertex) { arc(kSource, in(vertex), kNever); }
 void VertexCut::edge(size_t from, size_t to) { arc(out(from), in(to), kNever); }
 void VertexCut::to_sink(size_t vertex, int64_t cost) { arc(out(vertex), kSink, cost); }
 
-/// Distances from the source where something may still flow. Does the sink have one?
+/// Computes distances from the source along arcs with residual capacity. Is the sink reachable?
 bool VertexCut::reach() {
   distance_.assign(of_.size(), -1);
   distance_[kSource] = 0;
@@ -39,8 +39,8 @@ bool VertexCut::reach() {
   return distance_[kSink] >= 0;
 }
 
-/// Along one way to the sink on which distances grow. False: there is none left. By hand, for ways are as long as
-/// programs are deep.
+/// Pushes flow along one path to the sink on which distances grow. False: there is none left. Not recursive, since
+/// paths are as long as programs are deep.
 bool VertexCut::push() {
   way_.clear();
   size_t node = kSource;

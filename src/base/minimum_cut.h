@@ -12,11 +12,12 @@ class VertexCut {
   explicit VertexCut(const std::vector<int64_t>& costs);
   void from_source(size_t vertex);
   void edge(size_t from, size_t to);
-  /// cost: of cutting the way from the vertex to the sink.
+  /// cost: of cutting the edge from the vertex to the sink.
   void to_sink(size_t vertex, int64_t cost = kNever);
-  /// The vertices of the cut nearest to the source. There must be one: something costs less than kNever on every path.
+  /// The vertices of the cut nearest to the source. There must be one: every path has a part that costs less than
+  /// kNever.
   std::vector<size_t> cut();
-  /// After cut(): can the vertex be reached from the source, and is all of the vertex on the source's side?
+  /// After cut(): is the vertex reachable from the source; is also its outgoing side on the source's side of the cut?
   bool is_reached(size_t vertex) const { return distance_[in(vertex)] >= 0; }
   bool is_behind(size_t vertex) const { return distance_[out(vertex)] >= 0; }
 
@@ -25,7 +26,7 @@ class VertexCut {
  private:
   struct Arc {
     size_t to = 0;
-    int64_t room = 0;  ///< what may still flow; the arc beside it, by ^ 1, is its reverse
+    int64_t room = 0;  ///< the residual capacity; the arc with number ^ 1 is the reverse
   };
   void arc(size_t from, size_t to, int64_t room);
   bool reach();
@@ -38,7 +39,7 @@ class VertexCut {
   std::vector<std::vector<size_t>> of_;  ///< arcs by node
   std::vector<int32_t> distance_;
   std::vector<size_t> next_;
-  std::vector<size_t> way_;  ///< arcs from the source
+  std::vector<size_t> way_;  ///< the current path's arcs from the source
 };
 
 }  // namespace lowtide::engine

@@ -7,7 +7,7 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr size_t kLongest = 200;  ///< beyond it nothing reads words letter by letter
+constexpr size_t kLongest = 200;  ///< longer words are cut before they are compared
 
 std::string folded(std::string_view word) {
   std::string out;
@@ -43,7 +43,7 @@ std::vector<std::string> near_words(std::string_view word, const std::vector<std
     const std::string other = folded(each);
     const size_t distance = edit_distance(wanted, other);
     const size_t letters = std::max(wanted.size(), other.size());
-    // Two letters of a short word, a third of a long one, and never all of it.
+    // Up to two letters of a short word, or a third of a long one, but less than half of it.
     const bool close = distance <= std::max<size_t>(2, letters / 3) && 2 * distance < letters;
     const bool part = wanted.size() >= 3 && other.find(wanted) != std::string::npos;
     if (close || part) found.emplace_back(distance, each);

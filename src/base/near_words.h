@@ -1,5 +1,5 @@
 #pragma once
-/// Words that somebody may have meant: by how few letters they differ.
+/// Words that a user may have meant, found by edit distance.
 
 #include <string>
 #include <string_view>
@@ -7,14 +7,15 @@
 
 namespace lowtide::engine {
 
-/// Letters inserted, removed, replaced, or traded with their neighbour, to get from one word to the other.
+/// The number of letters inserted, removed, replaced, or swapped with their neighbour to get from one word to the
+/// other.
 size_t edit_distance(std::string_view a, std::string_view b);
 
-/// Those of `known` that are close to `word`, or that it begins, or that hold it as a part; the closest first, `most`
-/// of them at most. Case and `-`, `_` aside.
+/// The words in `known` that are close to `word`, or contain it; the closest first, at most `most`. Case, and `-` or
+/// `_`, make no difference.
 std::vector<std::string> near_words(std::string_view word, const std::vector<std::string>& known, size_t most = 3);
 
-/// "; did you mean a, b or c?", or nothing where there are none.
+/// "; did you mean a, b or c?", or empty if there are no words.
 std::string did_you_mean(const std::vector<std::string>& words);
 
 }  // namespace lowtide::engine

@@ -1,6 +1,6 @@
 #pragma once
-/// Files that a session is about: those that aren't finished, which nobody shall find half-written, and those whose
-/// pages are mapped, which raise SIGBUS where they shrink. Kept for the signal handlers of whoever opened the session.
+/// A session's files for signal handlers: unfinished ones, which must not be left half-written, and mapped ones, which
+/// raise SIGBUS if they shrink. The handlers belong to the code that opened the session.
 
 #include <array>
 #include <atomic>
@@ -12,7 +12,7 @@ namespace lowtide::engine {
 
 class Context;
 
-/// One of a context (Context::own). What a handler may call waits for nobody and takes no memory.
+/// One per context (Context::own). Functions for signal handlers neither wait nor allocate memory.
 class OpenFiles {
  public:
   OpenFiles() {}  // NOLINT(modernize-use-equals-default): names stay untouched pages until they are needed
@@ -22,13 +22,13 @@ class OpenFiles {
 
   /// For signal handlers.
   void remove_unfinished() const noexcept;
-  /// The name of the file that is mapped there; null where none is known. For signal handlers.
+  /// The name of the file that is mapped there; null if unknown. For signal handlers.
   const char* mapped_at(const void* address) const noexcept;
 
  private:
   friend class UnfinishedFile;
   friend class MappedFile;
-  /// A place is taken before it is filled in, and what is asked about it counts only while `there` or `end` is set.
+  /// A slot is taken before it is filled in, and its content is valid only while `there` or `end` is set.
   struct Unfinished {
     std::atomic<bool> taken{false}, there{false};
     char name[4096];
@@ -42,12 +42,12 @@ class OpenFiles {
   std::array<Mapping, 1024> mappings_;
 };
 
-/// A file, or an empty folder, that must not outlive a signal that ends the process (OpenFiles::remove_unfinished). To
-/// be made before the file is, and to go after it. Where all places are taken it is only safe from faults, not from
-/// signals.
+/// A file, or an empty folder, that must not outlive a signal that ends the process (OpenFiles::remove_unfinished).
+/// Construct it before the file, and destroy it after the file. If all slots are taken, signals leave the file behind,
+/// but faults don't.
 class UnfinishedFile {
  public:
-  /// files: null where nobody handles signals.
+  /// files: null if nothing handles signals.
   UnfinishedFile(OpenFiles* files, const std::string& name);
   UnfinishedFile(const UnfinishedFile&) = delete;
   UnfinishedFile& operator=(const UnfinishedFile&) = delete;
@@ -57,7 +57,7 @@ class UnfinishedFile {
   OpenFiles::Unfinished* place_ = nullptr;
 };
 
-/// While one stands, these pages are those of `file`.
+/// While it exists, these pages are registered as those of `file`.
 class MappedFile {
  public:
   MappedFile(OpenFiles* files, const void* begin, size_t bytes, const std::string& file);

@@ -71,7 +71,7 @@ int64_t resident_bytes(std::span<const std::byte> range) {
   const size_t first = reinterpret_cast<uintptr_t>(range.data()) / page;
   const size_t last = (reinterpret_cast<uintptr_t>(range.data()) + range.size() - 1) / page;
   const int file = ::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-  if (file < 0) return static_cast<int64_t>(range.size());  // unknown: all of it
+  if (file < 0) return static_cast<int64_t>(range.size());  // unknown: count all
   constexpr uint64_t kPresent = uint64_t{1} << 63, kSwapped = uint64_t{1} << 62;
   std::array<uint64_t, 4096> entries;
   int64_t pages = 0;

@@ -11,9 +11,9 @@
 namespace lowtide::engine {
 namespace {
 
-/// Shares below this say nothing about the time that is left.
+/// Smaller shares don't allow an estimate of the remaining time.
 constexpr double kLeastShare = 0.02;
-constexpr double kMostCounted = 100'000;  ///< larger totals are bytes or visits, which say nothing
+constexpr double kMostCounted = 100'000;  ///< larger totals are bytes or visits, which aren't shown
 
 std::string time_text(double seconds) {
   if (seconds < 90) return fmt::format("{:.0f} s", std::max(1.0, seconds));

@@ -1,6 +1,5 @@
 #pragma once
-/// How far the work is, for whoever waits. Work says it, whoever waits looks; nothing here decides anything, and no
-/// result depends on it.
+/// The progress of work, for display. Work reports it and displays read it; no decision or result depends on it.
 
 #include <atomic>
 #include <cstdint>
@@ -11,7 +10,7 @@
 namespace lowtide::engine {
 
 struct ProgressNow {
-  const char* name = nullptr;  ///< null: nothing
+  const char* name = nullptr;  ///< null: no stage
   double done = 0, total = 0;
   double seconds = 0;  ///< since the stage began
   int64_t best_peak = -1;
@@ -20,41 +19,40 @@ struct ProgressNow {
 /// "searching for plans: 42 %, 5 of 12, about 12 s left, lowest peak 64.4 GiB"
 std::string to_string(const ProgressNow& now);
 
-/// One of a context. All of it may be asked and told from any thread.
+/// One per context. All functions may be called from any thread.
 class Progress {
  public:
   ProgressNow now() const;
-  /// More of the stage that stands, whoever made it; an amount of one is a step of it.
+  /// Adds to the current stage, whichever thread began it; an amount of one is one step.
   void add(double amount) { amount_.fetch_add(amount, std::memory_order_relaxed); }
-  /// What is known of the result so far: the lowest peak.
+  /// Notes the best result so far, the lowest peak.
   void note_best_peak(int64_t bytes) { best_.store(bytes, std::memory_order_relaxed); }
-  /// Does anybody look? What only serves to be shown need not be made otherwise.
+  /// Is progress displayed? Otherwise results that only serve display needn't be computed.
   bool is_watched() const { return watched_.load(std::memory_order_relaxed); }
   void set_watched(bool watched) { watched_ = watched; }
 
  private:
   friend class Stage;
   friend class OutermostStage;
-  // Words of their own, so that nobody who works ever waits: a reader may see one stage's name with another's count for
-  // a moment.
+  // Separate atomics, so that workers never wait: a reader may briefly see one stage's name with another's count.
   std::atomic<const char*> name_{nullptr};
   std::atomic<double> amount_{0}, whole_{0};
   std::atomic<int64_t> began_{0}, best_{-1};
-  std::atomic<std::thread::id> teller_{};  ///< who began the outermost stage
+  std::atomic<std::thread::id> teller_{};  ///< the thread that began the outermost stage
   std::atomic<bool> watched_{false};
 };
 
-/// A part of the work, from its beginning to its end. Within another it takes that one's place for its time. Those of
-/// threads other than the one that began the outermost say nothing.
+/// A part of the work, for its scope. A nested stage replaces the outer one until it ends. Stages of threads other than
+/// the one that began the outermost are ignored.
 class Stage {
  public:
-  /// name: a literal, "searching for plans". total: of what done() counts; 0: unknown.
+  /// name: a literal, "searching for plans". total: the final value of done(); 0: unknown.
   Stage(Progress& progress, const char* name, double total);
   ~Stage();
   Stage(const Stage&) = delete;
   Stage& operator=(const Stage&) = delete;
 
-  /// So much of it in all. From any thread.
+  /// Sets, or adds to, the amount done so far. From any thread.
   void done(double amount);
   void add(double amount);
 
@@ -65,10 +63,10 @@ class Stage {
     int64_t began;
   };
   Progress& progress_;
-  std::optional<Saved> outer_;  ///< none: this stage says nothing
+  std::optional<Saved> outer_;  ///< none: this stage is ignored
 };
 
-/// A stage unless one stands already: for what is a part of many things.
+/// A stage unless there is one already: for work that is a part of many stages.
 class OutermostStage {
  public:
   OutermostStage(Progress& progress, const char* name, double total) {

@@ -5,7 +5,7 @@
 namespace lowtide::engine {
 
 std::string to_text(const Choices& choices) {
-  const auto& [disabled, machine, isa, check] = choices;  // a member that is added, and not named here, is an error
+  const auto& [disabled, machine, isa, check] = choices;  // doesn't compile if a member is added and not named here
   std::string text;
   for (const std::string& name : disabled) text += fmt::format("disabled {}:{}\n", name.size(), name);
   if (!machine.empty()) text += fmt::format("machine {}:{}\n", machine.size(), machine);

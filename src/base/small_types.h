@@ -47,7 +47,7 @@ enum class MiniFloatRange {
 };
 
 /// A float with sign, `E` exponent bits, `M` mantissa bits and the given bias, in the low bits of `Bits`.
-/// Conversion from float rounds to nearest even; overflow goes to infinity or NaN where there is one.
+/// Conversion from float rounds to nearest even; overflow gives infinity or NaN if the type has one.
 template <int E, int M, int Bias, MiniFloatRange Range, class Bits = uint8_t>
 struct MiniFloat {
   static constexpr int kWidth = 1 + E + M;
@@ -115,7 +115,8 @@ struct ScaleFloat {
   uint8_t bits = 0;
   constexpr ScaleFloat() = default;
   ScaleFloat(float value) {  // NOLINT
-    // The nearest, up from the middle of two powers; 0 is NaN. By its bits, as threads may count denormals as zeros.
+    // The nearest power, up from the middle of two; 0 gives NaN. Uses the bits, as threads may treat denormals as
+    // zeros.
     const uint32_t pattern = std::bit_cast<uint32_t>(value);
     const bool is_positive = pattern != 0 && pattern < 0x7f800000;
     bits = is_positive ? static_cast<uint8_t>((pattern + (pattern < 0x800000 ? 0x200000 : 0x400000)) >> 23) : 255;

@@ -1,5 +1,5 @@
 #pragma once
-/// Faults of the user (Status, Result) and faults of ours (LT_ASSERT). The two are never mixed.
+/// Errors that users can cause (Status, Result) and bugs of this code (LT_ASSERT). The two are never mixed.
 
 #include <cstdint>
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace lowtide::engine {
 
-/// The text a module came from. Offsets into it are the places that errors point at.
+/// The text a module came from. Errors refer to offsets into it.
 struct Source {
   std::string name;  ///< file name as the user wrote it
   std::string text;
@@ -65,7 +65,7 @@ class [[nodiscard]] Result {
   Status status_;
 };
 
-/// What can only be a bug of ours. Whoever lets others in (session/, tools/) catches it: a host process goes on.
+/// Thrown for a bug of this code. The entry points (session/, tools/) catch it, so that a host process continues.
 class InternalError : public std::logic_error {
  public:
   using std::logic_error::logic_error;

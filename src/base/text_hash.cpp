@@ -14,7 +14,7 @@ uint64_t mix(uint64_t a, uint64_t b) {
   return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
 }
 
-/// Of the note with the linker's hash of the whole object, where this is one.
+/// The linker's hash of the whole object, if there is a note with it.
 std::string id_in_note(const char* at, const char* end) {
   const auto padded = [](size_t bytes) { return (bytes + 3) / 4 * 4; };
   while (at + sizeof(ElfW(Nhdr)) <= end) {
@@ -35,7 +35,7 @@ struct Search {
   std::string id;
 };
 
-/// Of dl_iterate_phdr: another object is no reason to stop.
+/// A callback of dl_iterate_phdr: returns 0 to continue with the next object.
 int look_into(dl_phdr_info* object, size_t, void* data) {
   Search& search = *static_cast<Search*>(data);
   const auto* const first = object->dlpi_phdr;

@@ -1,5 +1,5 @@
 #pragma once
-/// Names for texts in caches.
+/// Hashes of texts, for keys of caches.
 
 #include <compare>
 #include <cstdint>
@@ -8,15 +8,15 @@
 
 namespace lowtide::engine {
 
-/// 128 bits that stand for a text.
+/// A text's hash of 128 bits.
 struct TextHash {
   uint64_t low = 0, high = 0;
   auto operator<=>(const TextHash&) const = default;
 };
 TextHash hash_text(std::string_view text);
 
-/// Names the very program or shared library that this code is part of: what it leaves in a cache means nothing to
-/// another. Empty: the linker left no note.
+/// Identifies the build of the program or shared library that contains this code: cache entries are valid only for one
+/// build. Empty: the linker left no note.
 const std::string& build_id();
 
 }  // namespace lowtide::engine

@@ -17,8 +17,9 @@
 namespace lowtide::engine {
 namespace {
 
-/// A sleeping thread takes 5 to 50 microseconds to come back, in a virtual machine 200 and more, and streams are loops
-/// of short steps: some hundred microseconds where each thread has a processor, about ten elsewhere.
+/// Spins before a thread sleeps. A sleeping thread takes 5 to 50 microseconds to wake up, in a virtual machine 200 and
+/// more, and streams are loops of short steps: spin some hundred microseconds if each thread has a processor, else
+/// about ten.
 constexpr int kSpins = 4000, kSpinsWhereCrowded = 200;
 
 void relax() {
@@ -29,12 +30,13 @@ void relax() {
 #endif
 }
 
-/// The pool whose task this thread is running, and as which thread.
+/// The pool whose task this thread is running, and the thread's number in it.
 thread_local const void* current_pool = nullptr;
 thread_local int current_thread = 0;
 
-// A job's state in one word: who is inside may be counted only while the door is open, so that a thread that wakes up
-// late finds it closed and never meets the next job half written; nothing waits for threads that didn't come.
+// A job's state in one word: an open flag, and the number of threads inside. Threads may enter only while the door is
+// open, so that a thread that wakes up late finds it closed and never sees the next job half-written; nothing waits for
+// threads that didn't enter.
 constexpr uint32_t kOpen = uint32_t{1} << 16;
 constexpr uint32_t inside(uint32_t door) { return door & (kOpen - 1); }
 
@@ -42,20 +44,20 @@ constexpr uint32_t inside(uint32_t door) { return door & (kOpen - 1); }
 
 struct ThreadPool::State {
   int threads = 1, spins = kSpins;
-  std::mutex callers;  ///< one job at a time; whoever comes meanwhile does theirs alone
+  std::mutex callers;  ///< one job at a time; other callers meanwhile do theirs alone
   std::vector<std::thread> workers;
-  std::atomic<uint32_t> jobs{0};  ///< counts them: what idle threads wait on
+  std::atomic<uint32_t> jobs{0};  ///< the number of jobs so far; idle threads wait on it
   std::atomic<uint32_t> door{0};
   std::atomic<bool> stop{false};
   const std::function<void(int64_t, int)>* task = nullptr;
   int64_t tasks = 0;
-  Denormals denormals = Denormals::kKept;  ///< as the caller of this job treats them
-  int most = ThreadPool::kAllThreads;      ///< that take part in this job
+  Denormals denormals = Denormals::kKept;  ///< as in the caller of this job
+  int most = ThreadPool::kAllThreads;      ///< threads that take part in this job
   std::atomic<int64_t> next{0};
   std::atomic<bool> counts_use{false};
   std::atomic<int64_t> joint_ns{0}, busy_ns{0};
   std::mutex thrown_mutex;
-  std::exception_ptr thrown;  ///< by a task, the first of them
+  std::exception_ptr thrown;  ///< the first exception of a task
 
   void take_part(int thread) {
     const void* const outer_pool = std::exchange(current_pool, this);
@@ -64,7 +66,7 @@ struct ThreadPool::State {
     const int64_t began = counts_use.load(std::memory_order_relaxed) ? now_ns() : 0;
     try {
       for (int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < tasks;) (*task)(i, thread);
-    } catch (...) {  // what memory or a system lacks: the caller's to hear, and nobody begins another task
+    } catch (...) {  // rethrown by the caller; no further task begins
       next.store(tasks, std::memory_order_relaxed);
       const std::lock_guard<std::mutex> lock(thrown_mutex);
       if (!thrown) thrown = std::current_exception();
@@ -94,7 +96,7 @@ struct ThreadPool::State {
       workers.reserve(static_cast<size_t>(threads - 1));
       for (int t = 1; t < threads; ++t) workers.emplace_back([this, t] { work(t); });
     } catch (const std::system_error&) {
-      threads_refused = true;  // the caller and those that started do the work
+      threads_refused = true;  // the caller and the threads that started do the work
     }
   }
   bool threads_refused = false;

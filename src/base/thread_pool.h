@@ -14,17 +14,17 @@ class ThreadPool {
   explicit ThreadPool(int threads = 0);
   ~ThreadPool();
   int threads() const;
-  /// Calls task(i, thread) for every i in [0, tasks) and returns when all are done; 0 <= thread < threads(). Which
-  /// thread runs which task is not fixed: what a task does must not depend on it. Called from inside a task, it runs
-  /// all of them in the calling thread. What a task throws is thrown here, and tasks not begun are left out; where the
-  /// system has no more threads, those that there are do the work. Of several callers at once one has the
-  /// threads, and the others do their work alone. most: threads that take part, no more. Tasks treat denormals as the
+  /// Calls task(i, thread) for every i in [0, tasks) and returns when all are done; 0 <= thread < threads(). The
+  /// assignment of tasks to threads isn't fixed: no task may depend on it. Called from inside a task, it runs all tasks
+  /// in the calling thread. An exception from a task is rethrown here, and tasks not begun are skipped; if the system
+  /// has no more threads, the existing ones do the work. Of several concurrent callers one gets the threads, and the
+  /// others do their work alone. most: the largest number of threads that take part. Tasks treat denormals as the
   /// caller does.
   void run(int64_t tasks, const std::function<void(int64_t task, int thread)>& task, int most = kAllThreads);
 
   static constexpr int kAllThreads = 1 << 30;
 
-  /// Nanoseconds since they began to be counted: of callers that had the threads, and of all threads that did tasks.
+  /// Nanoseconds since counting began: of callers that had the threads, and of all threads while they ran tasks.
   struct Use {
     int64_t joint = 0, busy = 0;
   };
@@ -36,7 +36,7 @@ class ThreadPool {
   std::unique_ptr<State> state_;
 };
 
-/// The processors that this process may use, not those that the machine has.
+/// The number of processors that this process may use, not that of the machine.
 int usable_processors();
 
 }  // namespace lowtide::engine
