@@ -13,7 +13,7 @@ namespace {
 
 template <class T>
 constexpr bool kIsComplex = std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>;
-/// The byte of a pred, which may be neither 0 nor 1 in what a wrong program made. A type of its own beside u8's.
+/// The byte of a pred, which in the results of a wrong program may be neither 0 nor 1. A type distinct from u8's.
 using Predicate = char8_t;
 
 template <class T>
@@ -49,7 +49,7 @@ bool is_nan(std::complex<double> x) { return std::isnan(x.real()) || std::isnan(
 bool is_finite(double x) { return std::isfinite(x); }
 bool is_finite(std::complex<double> x) { return std::isfinite(x.real()) && std::isfinite(x.imag()); }
 
-/// A float's place in the order of all floats of its type, so that neighbours differ by one.
+/// A float's position in the order of all floats of its type, so that neighbours differ by one.
 template <class T>
 int64_t place_in_order(T value, int sign_bit) {
   using Bits = std::conditional_t<
@@ -64,7 +64,7 @@ int64_t place_in_order(T value, int sign_bit) {
   return (bits & sign) ? -magnitude : magnitude;
 }
 
-/// How many steps lie between two places; those of two doubles may be further apart than an int64_t can say.
+/// The distance between two positions; for two doubles it may exceed an int64_t.
 int64_t steps_between(int64_t a, int64_t b) {
   int64_t distance = 0;
   return __builtin_sub_overflow(std::max(a, b), std::min(a, b), &distance) ? INT64_MAX : distance;
@@ -118,7 +118,7 @@ std::string index_text(const Shape& shape, int64_t element) {
   return text.empty() ? "" : "{" + text + "}";
 }
 
-/// Elements wherever they lie: the bytes of a mapped file need not be aligned.
+/// Elements at any address: the bytes of a mapped file need not be aligned.
 template <class T>
 class Elements {
  public:

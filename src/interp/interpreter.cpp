@@ -39,7 +39,7 @@ class Interpreter final : public EvalContext {
     return result;
   }
 
-  /// A run of the entry is one step of the stage that it is a part of.
+  /// Counts a run of the entry computation as one step of the current stage.
   void show_progress() { shown_ = true; }
 
   uint64_t advance_generator(uint64_t blocks) override { return std::exchange(counter_, counter_ + blocks); }

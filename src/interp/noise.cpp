@@ -9,20 +9,20 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr double kRoundings = 2;  ///< that one operation may take in another spelling
-/// Of the terms of a sum, that another order may round elsewhere. Narrow sums lose most where they have grown.
+constexpr double kRoundings = 2;  ///< of one operation in an equivalent form
+/// The share of a sum's terms that another order may round differently. Narrow sums lose most when they have grown.
 constexpr double kOfTerms = 1.0 / 8;
 
 constexpr double kFloat = 0x1p-24;
 
 const ElementArithmetic& arithmetic_of(const Instruction& i) { return rule_of(i.opcode).arithmetic; }
 
-/// Sums of narrow floats that are kept in wider ones.
+/// Are sums of narrow floats kept in wider ones?
 bool sums_in_floats(const Instruction& i) {
   return memory_class(i.opcode) == MemoryClass::kContract || arithmetic_of(i).rounds == Rounds::kAlways;
 }
 
-/// Does what a body does to two elements round?
+/// Does a reduction's body round?
 bool body_rounds(const Computation& body) {
   if (!body.root->shape.is_tuple()) return rounds(*body.root);
   return std::ranges::any_of(body.root->operands, [](const Instruction* i) { return rounds(*i); });
@@ -63,7 +63,7 @@ bool rounds(const Instruction& i) {
 double rounding_error_of(const Instruction& i, ElementType type) {
   const double roundoff = roundoff_of(type), terms = arithmetic_of(i).terms.value(i);
   const double of_sum = sums_in_floats(i) ? std::min(roundoff, kFloat) : roundoff;
-  // Where a sum has grown so far that terms are lost whole, another order may find them all.
+  // If a sum grows so large that whole terms are lost, another order may preserve them all.
   const double lost = terms * of_sum > 1 ? 1 : kOfTerms;
   return kRoundings * roundoff + lost * terms * of_sum;
 }
@@ -93,7 +93,7 @@ double Noise::part() {
   uint64_t z = state_ += 0x9E3779B97F4A7C15u;
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
   z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-  // By half of it at least: of a result that is one rounding, a small move would round away, and tell nothing.
+  // At least half of it: a smaller perturbation of a result that is rounded once would be rounded away.
   const double part = static_cast<double>((z ^ (z >> 31)) >> 40) / 0x1p23 - 1;
   return std::copysign((1 + std::abs(part)) / 2, part);
 }

@@ -1,6 +1,6 @@
 #pragma once
-/// Roundings made visible: results of arithmetic moved by as much as another correct executor may round them elsewhere.
-/// Two runs, one of them noisy, tell how much of each result is its program's and how much is rounding.
+/// Makes rounding errors visible: perturbs results of arithmetic by as much as another correct executor may round them
+/// differently. Two runs, one with noise, show how much of each result depends on rounding.
 
 #include <cstdint>
 
@@ -8,17 +8,17 @@
 
 namespace lowtide::engine {
 
-/// Does the operation round: arithmetic on floats, sums; nothing that only moves, compares or chooses.
+/// Does the operation round? Arithmetic on floats and sums do; operations that only move, compare or select don't.
 bool rounds(const Instruction& instruction);
 
-/// Of each element of its results of a type, by how much another executor's may differ, relatively: it may round
+/// The relative difference that another executor may have in each element of the results of this type: it may round
 /// elsewhere, and add terms in another order.
 double rounding_error_of(const Instruction& instruction, ElementType type);
 
-/// Is that error relative to the largest element of the result, because each element sums numbers of that size?
+/// Is that error relative to the result's largest element, because each element is a sum of numbers of that size?
 bool errs_like_largest(const Instruction& instruction);
 
-/// Moves elements of floats and complex numbers, each by its own part of `most`.
+/// Perturbs elements of floats and complex numbers, each by a random fraction of `most`.
 class Noise {
  public:
   explicit Noise(uint64_t seed) : state_(seed) {}
@@ -33,7 +33,7 @@ class Noise {
   uint64_t state_;
 };
 
-/// Half the distance between 1 and the next number.
+/// Half the distance between 1 and the next larger number.
 double roundoff_of(ElementType floating);
 
 }  // namespace lowtide::engine

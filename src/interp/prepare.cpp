@@ -10,7 +10,7 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr int64_t kLargestValue = int64_t{8} << 30;  ///< bytes; beyond it the interpreter is the wrong tool
+constexpr int64_t kLargestValue = int64_t{8} << 30;  ///< bytes; the interpreter is too slow for larger values
 
 bool is_unbounded(const Shape& shape) {
   return std::ranges::find(shape.dims, kUnboundedDim) != shape.dims.end() ||
@@ -67,7 +67,7 @@ Result<PreparedComputation> prepare(const Computation& computation) {
       step.operands.push_back(slot[p]);
       if (last_reader[p] == i && operand != computation.root) {
         step.frees.push_back(slot[p]);
-        last_reader[p] = kNobody;  // an operand that stands twice is freed once
+        last_reader[p] = kNobody;  // an operand that occurs twice is freed once
       }
     }
     program.steps.push_back(std::move(step));

@@ -1,5 +1,5 @@
 #pragma once
-/// A computation prepared for running many times: which values exist, what reads them last, what needn't run at all.
+/// Prepares a computation for repeated runs: which values are needed, and which step reads each one last.
 
 #include <cstdint>
 #include <vector>
@@ -14,16 +14,16 @@ struct PreparedComputation {
     Result<Value> (*eval)(const Instruction&, Operands, EvalContext&) = nullptr;
     std::vector<int32_t> operands;  ///< slots
     std::vector<int32_t> frees;     ///< slots that no later step reads
-    int32_t result = -1;            ///< slot; -1 where nothing reads it
+    int32_t result = -1;            ///< slot; -1 if nothing reads it
   };
   std::vector<Step> steps;          ///< in the computation's order
-  std::vector<int32_t> parameters;  ///< slot by parameter number; -1 where nothing reads it
+  std::vector<int32_t> parameters;  ///< slot by parameter number; -1 if nothing reads it
   int32_t root = 0;
   int32_t slots = 0;
 };
 
 /// Steps for the root and for everything with side effects, and for what these need.
-/// Faults: Fault::kUnsupported for operations without a definition and for values too large to make here.
+/// Faults: Fault::kUnsupported for operations without a definition and for values too large for the interpreter.
 Result<PreparedComputation> prepare(const Computation& computation);
 
 }  // namespace lowtide::engine
