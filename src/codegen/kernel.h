@@ -32,7 +32,7 @@ struct Kernel {
   KernelFunction run = nullptr;
   std::vector<KernelPiece> pieces;
   std::shared_ptr<void> code;  ///< keeps the machine code mapped
-  std::vector<int64_t> skips;  ///< by buffer: bytes of it in front of the address that `run` takes; empty: none
+  std::vector<int64_t> skips;  ///< per buffer: its bytes before the address passed to `run`; empty: none
   std::vector<int64_t> given;  ///< numbers of its nest that are arguments (codegen/shape_free.h); empty: none
   TextHash key;                ///< of the nest, its plan and the target
 };

@@ -28,7 +28,7 @@ class KernelStore {
   std::optional<Kernel> find(TextHash key);
   /// Loads the object and keeps it. A dropped kernel stays alive in the executables that use it.
   Result<Kernel> add(TextHash key, std::string_view object, OpenFiles* files = nullptr);
-  /// Has this key been asked for before? For the shape-independent part of kernels.
+  /// Has this key been requested before? For the shape-independent part of kernels.
   bool was_met(TextHash key);
 
  private:

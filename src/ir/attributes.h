@@ -111,7 +111,7 @@ struct FusionAttributes {
   FusionKind kind = FusionKind::kLoop;
   std::vector<AliasEntry> output_to_operand_aliasing;
 };
-/// custom-call; operands that alias results, side effects, and what else the target needs in `opaque` text.
+/// custom-call: target, operands that alias results, side effects; other parameters of the target are `opaque` text.
 struct CustomCallAttributes {
   std::string target;
   std::string api_version;  ///< as written; empty if missing

@@ -153,8 +153,8 @@ class Module {
   const std::vector<std::unique_ptr<Computation>>& computations() const { return computations_; }
   Computation* add_computation(std::string name);
   Computation* find_computation(std::string_view name) const;
-  /// Every computation, each after those it calls, otherwise in their order. Where calls form a cycle, one computation
-  /// of the cycle precedes its callee.
+  /// Every computation, each after those it calls, otherwise in their order. If calls form a cycle, one computation of
+  /// the cycle precedes its callee.
   std::vector<Computation*> callees_first() const;
   /// Puts the computations in this order, which must be a permutation of them.
   void reorder(const std::vector<Computation*>& order);

@@ -13,16 +13,16 @@
 ///                        maximum minimum, which propagate NaN and order zeros (llvm.maximum, llvm.minimum)
 ///   integers             add subtract multiply and or xor not maximum minimum popcnt count-leading-zeros;
 ///                        overflow wraps, signedness is the type's
-///                        divide remainder: the divisor is not 0, nor -1 where signed; where it isn't constant: 64 bits
+///                        divide remainder: the divisor is not 0, nor -1 if signed; of 64 bits unless it is constant
 ///                        shift-left shift-right-arithmetic shift-right-logical: the opcode says which, not the type; a
 ///                        count outside [0, width) gives any value, and never traps
 ///   pred                 and or xor not
 ///   compare              f32, f64: ordered but NE, which holds with NaN; integers: by the type's signedness; never of
 ///                        predicates; compare.type is kDefault
 ///   select               a predicate and two values of one type, predicates included
-///   convert              integer -> integer: cut, or extended by the operand's signedness
+///   convert              integer -> integer: truncated, or extended by the operand's signedness
 ///                        s32 s64 u32 u64 -> f32 f64: rounded to nearest even
-///                        f32 f64 -> s32 s64 u32 u64: cut; out of range or of NaN it gives any value, and never traps
+///                        f32 f64 -> s32 s64 u32 u64: truncated; any value if out of range or NaN, never traps
 ///                        f32 -> f64, f64 -> f32, f16 -> f32, f32 -> f16: rounded to nearest even (vcvtph2ps,
 ///                        vcvtps2ph)
 ///   bitcast-convert      of equal widths: integers, f32, f64; f16 from and to u16 and s16

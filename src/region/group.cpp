@@ -227,7 +227,7 @@ class Grouping {
     return false;
   }
 
-  /// Does nobody read `a` before `b` runs?
+  /// Can `a` run as late as `b`, because nothing else reads its outputs before?
   bool can_wait(const Group& a, int32_t early, const Group& b) {
     for (const int32_t output : a.outputs) {
       for (const int32_t reader : readers_[output]) {

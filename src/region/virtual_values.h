@@ -1,5 +1,5 @@
 #pragma once
-/// Decides which values are stored, and which are computed where they are read.
+/// Decides which values are stored, and which their readers compute.
 
 #include <vector>
 
@@ -11,7 +11,7 @@ namespace lowtide::engine {
 
 enum class ValueState : uint8_t {
   kAbsent,   ///< nothing needs it, or it only renames another value
-  kVirtual,  ///< computed where it is read
+  kVirtual,  ///< computed by its readers
   kStored,   ///< computed by its own region, or with others
   kView,     ///< the bytes of its first operand, which is stored
   kGiven,    ///< not computed by regions: parameters, constants, results of libraries and control flow

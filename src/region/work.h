@@ -1,6 +1,6 @@
 #pragma once
-/// A module as work: for each computation what is executed as a kernel, by a library, or as control flow; everything
-/// else is virtual or an alias of stored bytes.
+/// A module as pieces of work: for each computation the parts that are executed as kernels, by a library, or as control
+/// flow; everything else is virtual or an alias of stored bytes.
 
 #include <optional>
 #include <unordered_map>
@@ -34,12 +34,13 @@ struct ModuleWork {
 struct FormOptions {
   /// Leaves that must be stored although the cost model would keep them virtual, by Instruction::id; empty: none.
   std::vector<bool> store, keep_virtual;
-  /// The price of a byte of memory in time: the higher, the more is recomputed where it is read. None: the target's.
+  /// The price of a byte of memory in time: the higher, the more values are recomputed by their readers. None: the
+  /// target's.
   std::optional<double> ns_per_stored_byte;
 };
 
-/// Decides what is stored (by the target's costs) and groups computed values into regions. The module must be flat:
-/// calls inlined, fusions expanded, every while and branch computation called from one place.
+/// Decides which values are stored (by the target's costs) and groups computed values into regions. The module must be
+/// flat: calls inlined, fusions expanded, every while and branch computation called from one place.
 ModuleWork form_work(const Module& module, const Target& target, const FormOptions& options = {});
 
 }  // namespace lowtide::engine

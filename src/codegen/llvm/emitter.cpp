@@ -192,7 +192,7 @@ Emitter::V Emitter::remember(V key, int what, const std::function<V()>& make) {
   return made;
 }
 
-// A splat is created anew in each block: one that lives across blocks would occupy a register for each part of a wide
+// A splat is created again in each block: one that lives across blocks would occupy a register for each part of a wide
 // vector, but one within a block needs a single register.
 Emitter::V Emitter::splat(V scalar) {
   const auto lanes = llvm::ElementCount::getFixed(static_cast<unsigned>(width_));

@@ -1,7 +1,7 @@
 #pragma once
 /// A nest as LLVM IR with explicit lanes.
 ///
-/// Outside of lane loops every value is a scalar. Inside, a value is a scalar where it is the same in all lanes, else a
+/// Outside of lane loops every value is a scalar. Inside, a value is a scalar if it is the same in all lanes, else a
 /// vector of `width_` lanes: wide types (128 lanes of f32 are eight registers) interleave independent dependency
 /// chains. 64-bit integers whose bounds fit are vectors of 32-bit integers.
 

@@ -228,7 +228,7 @@ FloatFacts PlainNest::find(NodeId id) {
       if (made.opcode == Opcode::kSubtract) {
         std::swap(b.least, b.greatest);
         b.least = -b.least, b.greatest = -b.greatest;
-        b.may_be_minus_zero = true;  // where b is +0
+        b.may_be_minus_zero = true;  // if b is +0
       }
       FloatFacts sum;
       sum.may_be_nan = a.may_be_nan || b.may_be_nan || (a.size() == kInfinity && b.size() == kInfinity);

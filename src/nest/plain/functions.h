@@ -51,7 +51,7 @@ Plain log_from_parts(Plain k, Plain f);
 /// A small integer as a float of its width.
 Plain float_of_small(Plain integer);
 
-/// `fast` or, where `rare` holds, `slow` applied to `arguments`: in a loop that runs once if any lane needs it, and
+/// `fast` or, if `rare` holds, `slow` applied to `arguments`: in a loop that runs once if any lane needs it, and
 /// usually not at all; in straight-line code both are computed.
 std::vector<Plain> rarely(Plain rare, std::span<const Plain> fast, std::span<const Plain> arguments,
                           const std::function<std::vector<Plain>(std::span<const Plain>)>& slow);
