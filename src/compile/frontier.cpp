@@ -18,49 +18,49 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr double kMostTime = 2.5;  ///< of the free plan's: slower ones nobody would run
-/// Of the time without streams: what plans may take that lead to the free one.
+constexpr double kMostTime = 2.5;  ///< of the free plan's time: nobody would run slower plans
+/// Of the time without streams: the limit for plans on the way to the free one.
 constexpr double kFreeTime = 1.4;
-constexpr double kFreeExponent = 3;  ///< of its time, as much as of its memory
-constexpr double kSlackNs = 5e4;     ///< beside it: programs of microseconds may take some more
+constexpr double kFreeExponent = 3;  ///< of the time in a plan's price; that of the memory is 1
+constexpr double kSlackNs = 5e4;     ///< added to such limits: programs of microseconds may take longer
 constexpr double kFreeThrift = 0.05;
-constexpr double kUnnoticedNs = 1e6;           ///< added to each plan's time where the free one is chosen
-constexpr int64_t kFreeInstructions = 20'000;  ///< planned in all for the free plan
+constexpr double kUnnoticedNs = 1e6;           ///< added to each plan's time when the free plan is chosen
+constexpr int64_t kFreeInstructions = 20'000;  ///< planned in total for the free plan
 constexpr int64_t kLeastFree = 2, kMostFree = 48;
-constexpr int64_t kFreeReached = 5;                 ///< of the memory without streams, the part that is low enough
-constexpr int64_t kFreePatience = 2;                ///< so many times as many, as long as each step brings much
-constexpr int64_t kSmallArena = int64_t{64} << 10;  ///< nothing is left to save
+constexpr int64_t kFreeReached = 5;                 ///< 1/5 of the memory without streams is low enough
+constexpr int64_t kFreePatience = 2;                ///< times as many plans, as long as each step saves much
+constexpr int64_t kSmallArena = int64_t{64} << 10;  ///< small enough: the search ends
 constexpr int64_t kFewInstructions = 64;
-// Of brief searches:
-constexpr int64_t kBriefArena = int64_t{16} << 20;  ///< less than compiling the kernels takes
-constexpr double kBriefTime = 1.1;                  ///< of the time without streams: hardly more
-constexpr double kBriefGain = 0.95;                 ///< of the price: what a plan must bring to count
-constexpr int64_t kBriefPlans = 6;                  ///< in a row that may bring nothing, and more for what is at stake:
-constexpr int64_t kBytesPerInstruction = 6 << 10;   ///< of an arena, for which one more of them is planned
-constexpr int64_t kBriefBatch = 4;                  ///< plans between two looks, however many threads there are
-constexpr int64_t kPlanInstructions = 200'000;      ///< planned in all, by which the budget is set
+// Brief searches:
+constexpr int64_t kBriefArena = int64_t{16} << 20;  ///< compiling the kernels takes more memory
+constexpr double kBriefTime = 1.1;                  ///< of the time without streams: hardly slower
+constexpr double kBriefGain = 0.95;                 ///< of the price before: below it a plan counts as a gain
+constexpr int64_t kBriefPlans = 6;                  ///< without a gain before the search ends; one more
+constexpr int64_t kBytesPerInstruction = 6 << 10;   ///< per so many bytes of arena for each instruction
+constexpr int64_t kBriefBatch = 4;                  ///< plans between two checks, for any number of threads
+constexpr int64_t kPlanInstructions = 200'000;      ///< planned in total; determines the budget
 constexpr int64_t kLeastPlans = 48, kMostPlans = 600;
 constexpr int64_t kModuleInstructions = 100'000,
-                  kMostModules = 120;       ///< for who takes modules: fine choices are lost there
-constexpr double kLeastPeakForTime = 0.03;  ///< part of the peak that twice the time must save
-constexpr int64_t kFewPlans = 64;           ///< of large programs
-constexpr double kCheap = 0.02;             ///< of the time: a stream that takes no more costs next to nothing
-constexpr size_t kCheapPrices = 6, kPricesAmong = 12;  ///< of recomputation, before such a stream and after it
-constexpr size_t kMostStarts = 6, kMostPrices = 3;     ///< other first steps that are followed
-constexpr int64_t kDearPart = 16, kLeastDear = 3, kMostDear = 40;  ///< of the plans: more of them, for dear ways
-constexpr double kGoodStep = 0.9;              ///< of what a plan may come down to: who gets there goes on
+                  kMostModules = 120;                  ///< for targets that take modules: fine choices are lost there
+constexpr double kLeastPeakForTime = 0.03;             ///< part of the peak that a plan of twice the time must save
+constexpr int64_t kFewPlans = 64;                      ///< for large programs
+constexpr double kCheap = 0.02;                        ///< of the time: a stream that adds no more is cheap
+constexpr size_t kCheapPrices = 6, kPricesAmong = 12;  ///< of recomputation, before a cheap stream and after it
+constexpr size_t kMostStarts = 6, kMostPrices = 3;     ///< other first steps that are explored
+constexpr int64_t kDearPart = 16, kLeastDear = 3, kMostDear = 40;  ///< of the budget: plans added for dear ways
+constexpr double kGoodStep = 0.9;              ///< of the potential: a step below it extends the descent
 constexpr double kLeastGain = 0.005;           ///< of the arena: smaller steps aren't worth their time
-constexpr double kThrifts[] = {0.2, 1, 0.02};  ///< of the free plan's time, what a step may take for nothing
+constexpr double kThrifts[] = {0.2, 1, 0.02};  ///< of a plan's time: added to the extra time of steps
 
-constexpr int64_t kInstructionsAtOnce = 200'000;  ///< of modules that stand beside each other
-constexpr int64_t kPlansPerThread = 4;            ///< so that all are done at about the same time
+constexpr int64_t kInstructionsAtOnce = 200'000;  ///< of all modules in memory at once
+constexpr int64_t kPlansPerThread = 4;            ///< so that all threads finish at about the same time
 
-/// Plans that memory has room for at once.
+/// How many plans fit in memory at once.
 int64_t plans_at_once(const Planner& planner) {
   return std::max<int64_t>(1, kInstructionsAtOnce / std::max<int64_t>(1, planner.instructions()));
 }
 
-/// Lines of plans that are made side by side would be mixed.
+/// One thread when debugging, since the lines of concurrent plans would be mixed.
 int threads_for(const Planner& planner) {
   if (planner.context().is_debugging()) return 1;
   return static_cast<int>(std::min<int64_t>(plans_at_once(planner), planner.context().pool().threads()));
@@ -78,10 +78,10 @@ class Search {
     next_.state.has_few_plans = budget_ <= kFewPlans;
   }
 
-  /// What the free plan is chosen from.
+  /// Tries the plans among which the free plan is chosen.
   Status find_free() {
     const bool streams_by_itself = !plain_.empty();
-    // Of a few instructions most programs have nothing to save: they don't wait for a second plan.
+    // Most programs of few instructions have nothing to save, and shouldn't wait for a second plan.
     const bool at_once = streams_by_itself && planner_.instructions() > kFewInstructions;
     std::vector<Decisions> firsts = {plain_};
     if (at_once) firsts.emplace_back();
@@ -96,7 +96,7 @@ class Search {
       if (context_.should_stop() && std::ranges::none_of(plans, is_there)) return interrupted();
       if (!context_.should_stop()) LT_RETURN_IF_ERROR(plan.status());
     }
-    if (!plans.front().ok() || !plans.back().ok()) {  // interrupted: one of the two
+    if (!plans.front().ok() || !plans.back().ok()) {  // interrupted after one of the two
       const size_t k = plans.front().ok() ? 0 : 1;
       record(plans[k].take(), firsts[k]);
       return {};
@@ -114,19 +114,19 @@ class Search {
     return {};
   }
 
-  /// From the plan without streams and from the pipeline's own, which are the same where it found nothing to stream.
+  /// Descends from the plan without streams and from the pipeline's own (equal if the pipeline found no stream).
   void descend_to_free(const Trial& first, const Trial& second, int64_t until) {
     const bool both = !plain_.empty() && !second.point.equals(first.point);
     const int64_t patient = kFreePatience * until;
     if (!plain_.empty() && second.point.ns <= next_.state.most_ns)
       descend(second, kFreeThrift, both ? until * 2 / 3 : until, patient);
-    // Where the pipeline's streams lead nowhere, there are some more plans without them.
+    // If the pipeline's streams save too little, the plan without them gets more attempts.
     const bool is_stuck = frontier_.free.temp_bytes > first.point.temp_bytes / kFreeReached;
     const int64_t more = is_stuck ? std::max(until, frontier_.plans + until / 2) : until;
     if (plain_.empty() || both) descend(first, kFreeThrift, more, patient);
   }
 
-  /// Once more with streams that make products apart, in a few plans more: what was found without them stays.
+  /// Descends again, also with streams that trade more time for memory. The added budget keeps other plans unaffected.
   void try_dear_ways(const Trial& from, const std::vector<double>& thrifts) {
     const int64_t more = std::clamp(budget_ / kDearPart, kLeastDear, kMostDear);
     next_.state.tries_dear_ways = true;
@@ -159,8 +159,8 @@ class Search {
   }
 
  private:
-  /// May a brief search end? Where little memory is left to save, at hardly more time than without streams; or where
-  /// many plans brought nothing: the more, the larger the arena is beside what a plan takes to make.
+  /// May a brief search end? Yes if little memory is left to save, in hardly more time than without streams, or after
+  /// many plans without a gain: the more, the larger the arena is relative to the work of making a plan.
   bool is_enough() const {
     if (!is_brief_ || next_.state.is_free_found) return false;
     const FrontierPoint& free = frontier_.free;
@@ -169,8 +169,8 @@ class Search {
     return frontier_.plans - plans_until_gain_ > kBriefPlans + more;
   }
 
-  /// Of few plans: a stream that costs next to nothing, where much is recomputed, comes first, and what is recomputed
-  /// is chosen of what it leaves.
+  /// For few plans: finds a cheap stream in a plan that recomputes much, then puts the stream first and chooses what to
+  /// recompute among the values that it leaves.
   void explore_cheap(const Trial& from, int64_t until) {
     thrift_ = kThrifts[0];
     std::vector<Series> prices, streams;
@@ -208,7 +208,7 @@ class Search {
       descend(Trial(*best), thrift_, until);
   }
 
-  /// Of the plans that were tried; null: no value is above zero.
+  /// The plan of highest value among these steps, if tried; null if no value is above zero.
   const Trial* best_of(const std::vector<Series>& steps, const std::function<double(const Trial&)>& value) const {
     const Trial* best = nullptr;
     double most = 0;
@@ -228,7 +228,7 @@ class Search {
       const int64_t share = (half - frontier_.plans) / static_cast<int64_t>(std::size(kThrifts) - k);
       descend(from, kThrifts[k], std::min(half, frontier_.plans + std::max<int64_t>(1, share)));
     }
-    // The best first step doesn't always lead furthest down.
+    // The best first step doesn't always lead to the least memory.
     const std::vector<Trial> starts = first_steps(from);
     for (size_t k = 0; k < starts.size(); ++k) {
       const int64_t share = (until - frontier_.plans) / static_cast<int64_t>(starts.size() - k);
@@ -236,7 +236,7 @@ class Search {
     }
   }
 
-  /// A stream after all others, with those that go before it; or one decision of another kind, wherever it stands.
+  /// Does `all` add one step to `base`: a last stream with the streams that it needs, or one decision of another kind?
   static bool is_one_step(const Decisions& base, const Decisions& all) {
     const auto [of_base, of_all] = std::ranges::mismatch(base, all);
     if (of_all == all.end()) return false;
@@ -250,8 +250,8 @@ class Search {
     return of_base == base.end() && std::all_of(of_all, all.end() - 1, goes_before);
   }
 
-  /// Plans with one more step than this one: of each stream the best of its tiles, of each other kind the best, the
-  /// best first.
+  /// Tried plans with one more step than this one, the best first: for each stream the one with the best tile, for
+  /// each other kind of decision the best one.
   std::vector<Trial> first_steps(const Trial& from) const {
     const Decisions& base = from.point.decisions;
     std::vector<const Trial*> found;
@@ -267,7 +267,7 @@ class Search {
       if (starts.size() >= kMostStarts + prices) break;
       const Decisions& all = trial->point.decisions;
       const Decision& added = *std::ranges::mismatch(all, base).in1;
-      if (std::holds_alternative<Recompute>(added)) {  // each price leads to other plans
+      if (std::holds_alternative<Recompute>(added)) {  // each price leads to different plans
         if (prices < kMostPrices) starts.push_back(*trial), ++prices;
         continue;
       }
@@ -280,9 +280,9 @@ class Search {
     return starts;
   }
 
-  /// Of the plans so far the one that takes least memory for its time: a tenth more must save a quarter, so that the
-  /// free plan is about as fast as the fastest. What no plan changes, arguments and results, counts half; beside a
-  /// millisecond nobody notices more.
+  /// Makes this the free plan if its price is the lowest so far. A tenth more time must save a quarter of the memory,
+  /// so that the free plan is about as fast as the fastest. Arguments and results, which no plan changes, count half;
+  /// differences well below a millisecond hardly count, since nobody notices them.
   void offer_as_free(const FrontierPoint& point, std::optional<Compiled> compiled) {
     const auto price = [](const FrontierPoint& p) {
       return static_cast<double>(p.peak_bytes + p.temp_bytes) * std::pow(p.ns + kUnnoticedNs, kFreeExponent);
@@ -314,7 +314,7 @@ class Search {
     return trial;
   }
 
-  /// Side by side, on all threads.
+  /// Measures the plans concurrently, on all threads.
   std::vector<Result<Measured>> measure(const std::vector<Decisions>& all) {
     std::vector<std::optional<Result<Measured>>> measured(all.size());
     const Checked checked = options_.only_free ? Checked::kNo : Checked::kYes;
@@ -329,20 +329,20 @@ class Search {
     return plans;
   }
 
-  /// Null where the decisions don't apply, or were not attempted yet.
+  /// Null if the decisions don't apply or were not attempted yet.
   const Trial* tried(const Decisions& decisions) const {
     const auto known = tried_.find(key_of(decisions));
     return known != tried_.end() && known->second ? &*known->second : nullptr;
   }
 
-  /// Nothing where the decisions don't apply.
+  /// Nothing if the decisions don't apply, or the search ended before they were attempted.
   std::optional<Trial> attempt(const Decisions& decisions) {
     attempt_all({decisions});
     const Trial* trial = tried(decisions);
     return trial ? std::optional(*trial) : std::nullopt;
   }
 
-  /// What isn't known yet, in this order, as far as the budget goes.
+  /// Measures the plans that weren't attempted yet, in this order, until the search must end.
   void attempt_all(const std::vector<Decisions>& all) {
     const int64_t side_by_side = is_brief_ ? kBriefBatch : kPlansPerThread * threads_;
     const int64_t most = std::min(plans_at_once(planner_), side_by_side);
@@ -374,28 +374,28 @@ class Search {
                                fmt::join(taken, "; ")));
   }
 
-  /// Bytes of the peak and of what stands near it; 0: too few to tell.
+  /// Bytes saved at the peak and at moments near it; 0 if the estimate can't tell so few.
   double gained(const Trial& from, const Trial& to) const {
     const double gain = from.potential - to.potential;
     const double least = std::max(kLeastGain, planner_.target().uncertain_part());
     return gain < least * static_cast<double>(from.point.temp_bytes) ? 0 : gain;
   }
 
-  /// Bytes for time: how good the step from one plan to another is; 0 where it is none.
+  /// How good the step from one plan to another is: bytes saved per added time; 0 if it saves none or is too slow.
   double worth(const Trial& from, const Trial& to) const {
     const double gain = gained(from, to);
     if (gain == 0 || to.point.ns > next_.state.most_ns) return 0;
     return gain / (std::max(0.0, to.point.ns - from.point.ns) + thrift_ * from.point.ns);
   }
 
-  /// Step by step to less memory. thrift: of the free plan's time, what counts as nothing. at_most: plans, as long as
-  /// each step brings much.
+  /// Takes the best step to less memory again and again, for `until` plans, or `at_most` as long as each step saves
+  /// much. thrift: the part of a plan's time that is added to the extra time of its steps.
   void descend(Trial at, double thrift, int64_t until, int64_t at_most = 0) {
     thrift_ = thrift;
     int64_t end = until;
     while (frontier_.plans < end && at.point.temp_bytes > kSmallArena && !is_enough() && !context_.should_stop()) {
       std::vector<Series> steps = next_.from(at);
-      // Of few plans, those that make more and more again reach furthest.
+      // If plans are few, more and more recomputation saves most: it comes first.
       if (next_.state.has_few_plans && !steps.empty()) attempt_all(std::vector<Series>{steps.front()});
       attempt_all(steps);
       begin_easier(at, steps);
@@ -408,7 +408,7 @@ class Search {
     }
   }
 
-  /// The first of each series, then the second where that didn't take too long, and so on.
+  /// Attempts the first step of each series, then the second of those whose first wasn't too slow, and so on.
   void attempt_all(const std::vector<Series>& steps) {
     std::vector<bool> is_too_slow(steps.size(), false);
     for (size_t round = 0;; ++round) {
@@ -426,7 +426,7 @@ class Search {
     }
   }
 
-  /// Series whose first step takes too much, because more was expected of small tiles, begin with an easier one.
+  /// Prepends an easier step to each series whose first step saves memory, but is too slow since its tiles are small.
   void begin_easier(const Trial& at, std::vector<Series>& all) {
     const auto is_too_slow = [&](const Decisions& decisions) {
       const Trial* trial = tried(decisions);
@@ -441,7 +441,7 @@ class Search {
     }
   }
 
-  /// Where nothing is kept for them without streams, there is nothing among streams.
+  /// Notes whether `rematerialise` changes the peak without streams; if not, it won't be tried with streams either.
   void find_late_readers(const Trial& at) {
     if (at.point.decisions != plain_) return;
     Decisions decisions = plain_;
@@ -451,7 +451,7 @@ class Search {
     next_.state.is_kept_for_late_readers = trial->second->point.peak_bytes != at.point.peak_bytes;
   }
 
-  /// Drops what another point beats, and what takes too long.
+  /// Drops points that another one beats, and points that take too long.
   void keep_best() {
     auto& points = frontier_.points;
     std::erase_if(points, [&](const FrontierPoint& point) { return point.ns > next_.state.most_ns; });
@@ -462,12 +462,12 @@ class Search {
     for (FrontierPoint& point : points) {
       if (kept.empty() || is_worth_its_time(kept.back(), point)) kept.push_back(std::move(point));
     }
-    // What runs without a limit is within a limit of its own peak.
+    // A limit equal to the free plan's peak must allow the free plan.
     if (!kept.empty() && kept.back().peak_bytes > frontier_.free.peak_bytes) kept.push_back(frontier_.free);
     points = std::move(kept);
   }
 
-  /// Does anyone take that much longer for that much less? Equally fast ones need only be lower.
+  /// Does the lower plan save enough for its extra time? An equally fast one need only be lower.
   static bool is_worth_its_time(const FrontierPoint& faster, const FrontierPoint& lower) {
     const double less = 1 - static_cast<double>(lower.peak_bytes) / static_cast<double>(faster.peak_bytes);
     return less > 0 && less >= kLeastPeakForTime * (lower.ns / faster.ns - 1);
@@ -484,7 +484,7 @@ class Search {
   Context& context_ = planner_.context();
   const bool is_brief_ = options_.only_free && context_.settings().brief_search;
   const int threads_ = threads_for(planner_);
-  std::map<std::string, std::optional<Trial>> tried_;  ///< by decisions; nothing: they don't apply
+  std::map<std::string, std::optional<Trial>> tried_;  ///< by decisions; nothing if these don't apply
 };
 
 }  // namespace
@@ -513,9 +513,9 @@ Result<Compiled> compile_within(const Module& module, const Target& target, std:
                               format_bytes(frontier.tightest().peak_bytes), frontier.tightest().peak_bytes));
   }
   const Decisions chosen = point->decisions;
-  // Debug output is that of the chosen plan, made again.
+  // When debugging, the chosen plan is made again, so that the output shows it.
   if (chosen == frontier.free.decisions && !planner.context().is_debugging()) return std::move(frontier.free_plan);
-  frontier = {};  // two plans of a large module needn't stand beside each other
+  frontier = {};  // so that two plans of a large module aren't in memory at once
   return compile_plan(module, target, chosen);
 }
 
