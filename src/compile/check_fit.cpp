@@ -16,13 +16,13 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr double kUsualRuns = 4;    ///< as given, three times, and as fitted
-constexpr double kLongestNs = 8e9;  ///< modelled, of both; as given it runs twice
+constexpr double kUsualRuns = 4;    ///< three as given, one as fitted
+constexpr double kLongestNs = 8e9;  ///< modelled, of both programs together
 
-/// Why the program itself can't be run; empty: it can.
+/// Why the program itself can't be run; empty if it can.
 std::string hindrance(const Program& plain, const Program& fitted, const Cost& cost) {
   const AvailableMemory available = available_memory();
-  // Arguments and results are there twice: as values, and where each program has its own.
+  // Arguments and results exist as values and as each program's own.
   const int64_t needed = plain.temp_bytes + 3 * (plain.argument_bytes + plain.output_bytes);
   if (needed > available.bytes) {
     return fmt::format("the program as given needs {}, {} has {} left", format_bytes(needed), available.bound_by,
@@ -44,7 +44,7 @@ Decisions first_decisions(const Decisions& decisions, size_t count) {
   return taken;
 }
 
-/// The plan of these decisions alone; results are falsified once there are `control` of them, if that isn't 0.
+/// The plan of the first `count` decisions; its results are falsified if `control` isn't 0 and at most `count`.
 Result<Compiled> plan_first(const Planner& planner, const Decisions& decisions, size_t count, size_t control) {
   const Decisions first = first_decisions(decisions, count);
   if (control == 0 || count < control) return planner.plan(first);

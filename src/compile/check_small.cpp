@@ -15,12 +15,12 @@
 namespace lowtide::engine {
 namespace {
 
-/// Where extents of small instantiations begin, and what they are multiples of.
+/// The least extents of small instantiations, and the step of which extents are multiples.
 constexpr struct {
   int64_t few, step;
 } kSmall[] = {{32, 4}, {24, 4}, {16, 4}, {12, 4}, {8, 4}, {6, 2}, {4, 2}, {4, 1}, {3, 1}};
 
-/// The largest that is interpreted quickly; nothing: none is, and `why` says so.
+/// The largest that is interpreted quickly; nothing if none is, with the reason in `why`.
 Result<std::optional<Resized>> small_instantiation(const Module& module, std::string& why) {
   const ModuleExtents extents(module);
   for (const auto& [few, step] : kSmall) {
@@ -40,7 +40,7 @@ Result<std::optional<Resized>> small_instantiation(const Module& module, std::st
   return std::optional<Resized>();
 }
 
-/// A small module's plans by the first of its decisions.
+/// Plans of a small module with only the first of its decisions.
 class SmallPlans {
  public:
   SmallPlans(std::shared_ptr<const Module> shared, const Target& target, const std::vector<ScaledDecision>& scaled,
@@ -99,7 +99,7 @@ Status SmallCheck::check(const Module& of, bool is_shared, CheckedFit& checked) 
   }
   const auto comparison = PlanComparison::make(*small, *of_small, backend, true);
   if (!comparison.ok()) {
-    // It may need several devices.
+    // For example, it may need several devices.
     if (comparison.status().fault() != Fault::kUnsupported) return comparison.status();
     if (checked.how == CheckedFit::How::kNothing && !is_shared) checked.found += "; " + comparison.status().message();
     return {};

@@ -16,16 +16,16 @@ namespace lowtide::engine {
 namespace {
 
 constexpr uint64_t kSeed = 1;
-constexpr double kScales[] = {1, 1.0 / 8, 1.0 / 64};  ///< of arguments, until results tell enough
-constexpr double kClear = 0.02;                       ///< of the largest element, moved by rounding: much can be told
-constexpr double kMostLost = 0.1;                     ///< of the elements, infinite or no numbers with another rounding
-constexpr double kVague = 0.25;                       ///< nothing
-constexpr double kMostOfSums = 1e-3;                  ///< of the largest element, by which long sums may be off
-constexpr double kOfSums = 3;                         ///< a stream's parts are one more order, of more sums
-constexpr double kNothing = 16;                       ///< roundings of the largest argument: less is none
-constexpr double kOfSpread = 3;                       ///< another run's roundings move other elements, and more of them
+constexpr double kScales[] = {1, 1.0 / 8, 1.0 / 64};  ///< of arguments, tried until all results are clear
+constexpr double kClear = 0.02;       ///< of the largest element: a result that rounding moves less is clear
+constexpr double kMostLost = 0.1;     ///< of the elements, that other rounding makes infinite or NaN
+constexpr double kVague = 0.25;       ///< of the largest element: a result that rounding moves more can't be compared
+constexpr double kMostOfSums = 1e-3;  ///< of the largest element: the most that long sums may differ
+constexpr double kOfSums = 3;         ///< a stream's tiles are another order, of more sums
+constexpr double kNothing = 16;       ///< roundings of the largest argument: less counts as zero
+constexpr double kOfSpread = 3;       ///< roundings of another run move other and more elements
 
-/// Floats of the arguments times a power of two.
+/// Multiplies the floats of the arguments by a power of two.
 void scale(std::vector<Value>& arguments, double by) {
   for (Value& argument : arguments) {
     if (argument->shape().is_tuple()) {
@@ -48,7 +48,7 @@ void scale(std::vector<Value>& arguments, double by) {
   }
 }
 
-/// The elements that can't be compared are those expected.
+/// `got`, with the elements that can't be compared replaced by the expected ones.
 Value without(const Value& got, const Literal& want, const std::vector<int64_t>& elements) {
   if (elements.empty() || got->shape().dims != want.shape().dims) return got;
   auto changed = std::make_shared<Literal>(*got);
@@ -60,7 +60,7 @@ Value without(const Value& got, const Literal& want, const std::vector<int64_t>&
   return changed;
 }
 
-/// Of floats and of complex numbers. Infinite where an element is no number.
+/// The largest magnitude of floats or complex numbers; infinite if an element is NaN.
 double largest_of(const Literal& array) {
   double largest = 0;
   const auto look_at = [&](double x) { largest = std::isnan(x) ? HUGE_VAL : std::max(largest, x); };
@@ -74,7 +74,7 @@ double largest_of(const Literal& array) {
   return largest;
 }
 
-/// The largest element of all floats, at least 1: other numbers may stand in the program itself.
+/// The largest element of all floats, at least 1, since the program itself may contain constants.
 double largest_float(const std::vector<Value>& arguments) {
   double largest = 1;
   for (const Value& argument : arguments) {
@@ -84,7 +84,7 @@ double largest_float(const std::vector<Value>& arguments) {
   return largest;
 }
 
-/// The narrowest float in which the module computes.
+/// The roundoff of the narrowest float in which the module computes.
 double coarsest_roundoff(const Module& module) {
   double coarsest = 0;
   for (const auto& computation : module.computations()) {
@@ -192,7 +192,7 @@ void PlanComparison::measure(const std::vector<Value>& noisy) {
     const Literal& want = *expected_[k];
     const bool real = is_floating(want.shape().type);
     if (!real && !is_complex(want.shape().type)) {
-      // One that flips may flip elsewhere in another run.
+      // If noise flips an element, another run may flip a different one.
       spreads_.push_back({0, !std::ranges::equal(want.bytes(), noisy[k]->bytes()), {}});
       continue;
     }
@@ -243,8 +243,8 @@ Result<std::string> PlanComparison::difference(const Compiled& plan) const {
     tolerance.atol_of_max += kOfSpread * spreads_[i].of_max;
     const Value compared = without(got[i], *expected_[i], spreads_[i].lost);
     if (is_floating(expected_[i]->shape().type) || is_complex(expected_[i]->shape().type)) {
-      // What is zero but for rounding, as the variance of one element, has no scale of its own. The definitions are
-      // computed in f64.
+      // A result that is zero except for rounding, such as the variance of one element, has no scale of its own. The
+      // expected results are computed in f64.
       if (largest_of(*expected_[i]) <= rounding * roundoff_of(ElementType::kF64) &&
           largest_of(*compared) <= rounding * coarsest_)
         continue;

@@ -14,7 +14,7 @@ Result<Compiled> compile_plan(const Module& module, const Target& target) {
   LT_ASSIGN_OR_RETURN(const Planner planner, Planner::make(module, target));
   LT_ASSIGN_OR_RETURN(Frontier frontier, find_frontier(planner, {.only_free = true}));
   Compiled compiled = std::move(frontier.free_plan);
-  // Debug output, where asked for, is that of the plan chosen.
+  // When debugging, the chosen plan is made again, so that the output shows it.
   if (module.context().is_debugging()) {
     LT_ASSIGN_OR_RETURN(compiled, compile_plan(module, target, frontier.free.decisions));
   }

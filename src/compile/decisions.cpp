@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kVersion = "lowtide-plan 1";
 constexpr std::string_view kExactLine = "exact";
 constexpr std::string_view kMachineWord = "machine ";
-constexpr double kMostPrice = 1e9;               ///< a second for a byte
+constexpr double kMostPrice = 1e9;               ///< a second per byte
 constexpr int64_t kMostSearchSteps = 1'000'000;  ///< minutes on a program of any size
 
 /// Passes that a plan may leave out: later passes don't need them, and all plans share the preceding ones.
@@ -55,7 +55,7 @@ bool parse_hash(std::string_view word, uint64_t& hash) {
   return fault == std::errc() && end == word.data() + word.size();
 }
 
-/// Those from number `first` on, none of them negative.
+/// The words from index `first` on as numbers, none of them negative.
 template <class T>
 bool parse_numbers(const std::vector<std::string_view>& words, size_t first, std::vector<T>& numbers) {
   return std::all_of(words.begin() + static_cast<std::ptrdiff_t>(first), words.end(), [&](std::string_view word) {
@@ -63,14 +63,14 @@ bool parse_numbers(const std::vector<std::string_view>& words, size_t first, std
   });
 }
 
-/// sequence COMPUTATION PLACE...
+/// Parses `sequence COMPUTATION PLACE...`.
 bool parse_sequence(const std::vector<std::string_view>& words, TakeSequence& sequence) {
   if (words.size() < 2) return false;
   sequence.computation = words[1];
   return parse_numbers(words, 2, sequence.places);
 }
 
-/// packing HASH HEIGHT OFFSET...
+/// Parses `packing HASH HEIGHT OFFSET...`.
 bool parse_packing(const std::vector<std::string_view>& words, KnownPlacement& known) {
   if (words.size() < 3) return false;
   return parse_hash(words[1], known.problem) && parse_number(words[2], known.placement.height) &&
@@ -79,7 +79,7 @@ bool parse_packing(const std::vector<std::string_view>& words, KnownPlacement& k
 
 constexpr std::array<std::string_view, 4> kWays = {"none", "kernels", "strips", "moves"};  ///< by InPlaceWays
 
-/// order NUMBER WAYS
+/// Parses `order NUMBER WAYS`.
 bool parse_order(const std::vector<std::string_view>& words, OrderChoice& choice) {
   if (words.size() != 3 || !parse_number(words[1], choice.order) || choice.order < 0) return false;
   const auto ways = std::ranges::find(kWays, words[2]);
@@ -91,7 +91,7 @@ constexpr std::string_view kInRoom = "in-room=";
 
 bool is_price(double ns_per_byte) { return ns_per_byte > 0 && ns_per_byte < kMostPrice; }
 
-/// False: it is none.
+/// False if the line is no decision.
 bool parse_decision(std::string_view line, Decision& decision) {
   const auto w = words_of(line);
   if (w.empty()) return false;
@@ -239,7 +239,7 @@ std::string print_plan(const Module& module, const Decisions& decisions) {
 Result<PlanFile> parse_plan(std::string_view text, const Module& module) {
   PlanFile plan;
   std::string_view machine;
-  for (int64_t number = 1; number <= 2 || !text.empty(); ++number) {  // a file that is cut off is no plan
+  for (int64_t number = 1; number <= 2 || !text.empty(); ++number) {  // a truncated file is no plan
     const size_t end = std::min(text.size(), text.find('\n'));
     std::string_view line = text.substr(0, end);
     text.remove_prefix(std::min(text.size(), end + 1));
@@ -271,7 +271,7 @@ Result<PlanFile> parse_plan(std::string_view text, const Module& module) {
     }
     plan.decisions.push_back(std::move(decision));
   }
-  // What the passes decide by themselves follows its prices.
+  // The passes' own decisions depend on the machine's costs.
   const std::string& ours = module.context().settings().choices.machine;
   if (machine != ours) {
     const auto named = [](std::string_view m) { return m.empty() ? "no machine" : fmt::format("--machine {}", m); };

@@ -16,8 +16,8 @@ namespace {
 
 constexpr int64_t kKiB = int64_t{1} << 10, kMiB = int64_t{1} << 20;
 
-/// A limit that fit meets: it tries what the free plan was chosen from again, and drops a plan of those only for one
-/// that is less than a tenth larger, and faster.
+/// A limit that `fit` meets: it tries at least the same plans, and drops one only for a faster plan that is less than a
+/// tenth larger.
 std::string limit_to_try(const Frontier& frontier) {
   const int64_t tightest = frontier.tightest().peak_bytes;
   const int64_t surely = tightest + tightest / 8;

@@ -21,9 +21,9 @@ Sizes sizes_of(const Program& p) {
   return {p.argument_bytes, p.output_bytes, p.alias_bytes, p.temp_bytes, p.load_bytes, p.peak_bytes(), p.host_bytes};
 }
 
-constexpr int64_t kPackWork = 100'000;  ///< where only lifetimes matter
+constexpr int64_t kPackWork = 100'000;  ///< if only live ranges matter
 
-/// Steps of a timeline up to which the module is measured before and after each pass.
+/// The most steps of a timeline for which the module is measured before and after each pass.
 constexpr size_t kMostSteps = 20'000;
 
 std::vector<PeakRow> rows_at_peak(const Module& module, const Program& program) {
@@ -33,7 +33,7 @@ std::vector<PeakRow> rows_at_peak(const Module& module, const Program& program) 
   return peak_rows(graph, account_of(program), Categories(graph), arguments);
 }
 
-/// The plan's decisions one after another: what each took off the peak that the ones before it left.
+/// How much each decision of the plan lowers the peak of the plan with only the decisions before it.
 Result<std::vector<RewriteRow>> rewrites_of(const Module& module, const Planner& planner, const Decisions& decisions,
                                             const Account& given) {
   Stage stage(module.context().progress(), "making the report", 1 + static_cast<double>(decisions.size()));
@@ -69,13 +69,13 @@ Result<std::vector<RewriteRow>> rewrites_of(const Module& module, const Planner&
   return rows;
 }
 
-/// Before a plan is there, there is nothing to be kept.
+/// May be interrupted, since no plan exists yet that could be returned.
 Result<Planner> make_planner(const Module& module, const Target& target) {
   const Interruptible interruptible(module.context().stop());
   return Planner::make(module, target);
 }
 
-/// What takes many plans more, and is left out where nothing waits for it.
+/// The parts of the report that need many more plans; left out if the search is cancelled.
 Status explain_choice(const Module& module, const Planner& planner, const Decisions& decisions, const Account& given,
                       Fitted& fitted) {
   const Interruptible interruptible(module.context().stop());

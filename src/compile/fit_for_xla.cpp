@@ -13,10 +13,10 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr size_t kMostMeasured = 20'000;  ///< of the timeline up to which the module is measured after each pass
+constexpr size_t kMostMeasured = 20'000;  ///< steps of a timeline for which each pass is measured
 constexpr int64_t kOnlyRules = 1;         ///< plans
 
-/// What each row of the pipeline took off the account that those before it left.
+/// How much each pass lowers the peak that the passes before it left.
 Result<std::vector<RewriteRow>> rewrites_of(const Module& module, const Planner& planner, const Decisions& decisions,
                                             const Account& given, int64_t peak) {
   std::vector<RewriteRow> rows;
@@ -42,7 +42,7 @@ Result<std::vector<RewriteRow>> rewrites_of(const Module& module, const Planner&
   return rows;
 }
 
-/// What is left out where nothing waits for it.
+/// The parts of the report that are left out if the search is cancelled.
 Status explain_choice(const Module& module, const Planner& planner, const Decisions& decisions, const Account& given,
                       FitReport& report) {
   const Interruptible interruptible(module.context().stop());
@@ -66,7 +66,7 @@ Result<FittedForXla> fit_for_xla(const Input& input, const Target& target, std::
         "--for xla: XLA has compiled this module already (is_scheduled=true) and compiles none twice; expected the one "
         "before its passes, as lowered.as_text(\"hlo\") prints it or a dump has in *before_optimizations*");
   }
-  // Without partitions in its header XLA runs the whole of a program on one device, whatever a mesh says.
+  // Without partitions in the module's header, XLA runs the whole program on one device, even if it has a mesh.
   const bool meshes = module.frontend_attributes.find("xla.sdy.meshes") != std::string::npos;
   if (meshes && !module.num_partitions) input.module->num_partitions = 1;
   LT_ASSIGN_OR_RETURN(const Planner planner, Planner::make(module, target));

@@ -15,9 +15,9 @@ namespace lowtide::engine {
 namespace {
 
 constexpr size_t kMostDimensions = 3;  ///< tried
-constexpr size_t kMostNamed = 3;       ///< arguments in one line
+constexpr size_t kMostNamed = 3;       ///< arguments per row
 constexpr int64_t kLeastExtent = 8;
-constexpr int64_t kPlannedInstructions = 8'000;  ///< in all, for one dimension
+constexpr int64_t kPlannedInstructions = 8'000;  ///< in total, for one dimension
 constexpr int64_t kMostPlansOfHalves = 16;
 
 struct Dimension {
@@ -27,7 +27,7 @@ struct Dimension {
   std::vector<std::string> names;
 };
 
-/// Atoms that arguments have, by the first of the arguments.
+/// The atoms of the arguments' dimensions, in order of the first argument that has them.
 std::vector<Dimension> dimensions_of(const Module& module, const ModuleExtents& extents) {
   const Graph graph(module);
   const auto rows = argument_rows(graph, account_for(module, AccountMode::kAsGiven), Categories(graph));
@@ -53,7 +53,7 @@ std::vector<Dimension> dimensions_of(const Module& module, const ModuleExtents& 
   return all;
 }
 
-/// Bytes at the peak by the extents of what they hold.
+/// Bytes of the values at the peak, by the extents of their dimensions.
 std::map<int64_t, double> bytes_by_extent(const Program& program) {
   const auto peak = std::ranges::max_element(program.live);
   const Step at = static_cast<Step>(peak - program.live.begin());
@@ -83,7 +83,7 @@ std::vector<Dimension> largest_at_peak(const Module& module, const ModuleExtents
   return all;
 }
 
-/// The lowest peak found; nothing: it can't be planned.
+/// The lowest peak found; nothing if the module can't be planned.
 std::optional<int64_t> lowest_peak(const Module& module, const Target& target, const Decisions& decisions) {
   std::optional<int64_t> lowest;
   const auto planner = Planner::make(module, target);
@@ -96,7 +96,7 @@ std::optional<int64_t> lowest_peak(const Module& module, const Target& target, c
   return lowest;
 }
 
-/// What this dimension halved brings; nothing: it can't be halved, or brings nothing.
+/// What halving this dimension saves; nothing if it can't be halved or saves nothing.
 std::optional<ChangeRow> halve(const Module& module, const ModuleExtents& extents, const Dimension& dimension,
                                const Compiled& best) {
   const auto wish = [&](int32_t atom, int64_t extent) { return atom == dimension.atom ? extent / 2 : extent; };

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kNsPerInstruction = 500;
 constexpr double kNsPerElement = 1.5;
-constexpr double kNsPerCall = 20;  ///< of a reducer, a comparator; those that are known run without one
+constexpr double kNsPerCall = 20;  ///< of a reducer or comparator, unless it is a recognised one
 constexpr double kUnknownTrips = 16;
 
 class Estimate {

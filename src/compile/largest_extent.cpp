@@ -18,8 +18,8 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr int64_t kMostTimes = 1 << 16;  ///< of the extent as given
-constexpr int64_t kAtOnce = 8;           ///< an extent is followed by at most so many times it
+constexpr int64_t kMostTimes = 1 << 16;  ///< the given extent
+constexpr int64_t kAtOnce = 8;           ///< the next extent tried is at most this multiple of the last
 
 /// One array of the entry's arguments.
 struct Argument {
@@ -51,7 +51,7 @@ Status usage(std::string_view dimension, const std::string& expected) {
   return {Fault::kUsage, fmt::format("found {}, expected {}", dimension, expected)};
 }
 
-/// The argument that is called so, by its path, its instruction or its number.
+/// The argument with this path, instruction name or number.
 Result<Argument> argument_named(const Module& module, std::string_view dimension, std::string_view name) {
   const std::vector<Argument> all = arguments_of(module);
   std::vector<std::string> paths;
@@ -64,7 +64,7 @@ Result<Argument> argument_named(const Module& module, std::string_view dimension
                                       did_you_mean(near_words(name, paths))));
 }
 
-/// The dimension that changes, by the one of its atoms that does.
+/// Resizes one dimension, by changing one of its atoms.
 class Resizer {
  public:
   static Result<Resizer> make(const Module& module, std::string_view dimension) {
@@ -83,7 +83,7 @@ class Resizer {
     return resizer.choose(resizer.extents_.dimension(*argument.parameter, argument.leaf, *d));
   }
 
-  /// The module with `units` times the step; nothing: it can't be, and `why` says so.
+  /// The module with extent units * step(); nothing if there is none, with the reason in `why`.
   Result<std::optional<Resized>> resized(int64_t units, std::string& why) const {
     const auto wish = [&](int32_t atom, int64_t extent) { return atom == atom_ ? units : extent; };
     auto made = resize(module_, extents_, wish);
@@ -102,7 +102,7 @@ class Resizer {
  private:
   Resizer(const Module& module, int64_t given) : module_(module), extents_(module), given_(given) {}
 
-  /// The largest that can double; where none can, one that can be halved.
+  /// Chooses the largest atom that can be doubled; if none can, the largest that can be halved.
   Result<Resizer> choose(const Product& product) {
     Product atoms = extents_.atoms().whole(product);
     std::ranges::stable_sort(
@@ -126,7 +126,7 @@ class Resizer {
   std::string words_;
 };
 
-/// Doubles, then closes in.
+/// Searches the largest extent that fits: doubles it, then interpolates and bisects.
 class ExtentTrials {
  public:
   ExtentTrials(const Resizer& resizer, LargestExtent& found, int64_t multiple_of, const Context& context,
@@ -138,7 +138,7 @@ class ExtentTrials {
         unit_(multiple_of / std::gcd(multiple_of, found.step)) {}
 
   Status run() {
-    // In multiples of unit_ from here on; the first is the program as it is, or the one below it.
+    // Extents are multiples of unit_ from here on; the first is the given one, rounded down.
     int64_t next = std::max<int64_t>(1, resizer_.units() / unit_);
     const int64_t most = next * kMostTimes;
     while (!high_ && low_ < most) {
@@ -165,7 +165,7 @@ class ExtentTrials {
   }
 
  private:
-  /// Nothing: there is no such program.
+  /// Does it fit? Nothing if there is no such program.
   Result<std::optional<bool>> try_one(int64_t multiple) {
     std::string why;
     LT_ASSIGN_OR_RETURN(auto resized, resizer_.resized(multiple * unit_, why));
@@ -186,8 +186,7 @@ class ExtentTrials {
     return std::optional<bool>(trial.fits);
   }
 
-  /// Where the limit should be reached, if bytes grow between extents as they do between the two nearest that are
-  /// known.
+  /// The extent at which the peak should reach the limit, by linear interpolation between the two nearest known peaks.
   int64_t border() const {
     const auto limit = static_cast<double>(found_.limit);
     if (peaks_.size() < 2) {
@@ -210,7 +209,7 @@ class ExtentTrials {
   const PeakOf& peak_of_;
   int64_t unit_ = 1;
   int64_t low_ = 0;              ///< fits
-  std::optional<int64_t> high_;  ///< doesn't
+  std::optional<int64_t> high_;  ///< doesn't fit
   std::map<int64_t, int64_t> peaks_;
 };
 

@@ -17,10 +17,10 @@
 namespace lowtide::engine {
 namespace {
 
-/// Where regions have fewer operations in all, a thread takes longer to wake up than one takes for them.
+/// If all regions together have fewer operations, lowering them takes less time than waking up a thread.
 constexpr size_t kFewOperations = 64;
 
-/// By region: has its kernel something to do?
+/// By region: does its kernel have something to do?
 void find_work(const std::vector<ProgramStep>& steps, std::vector<char>& has_work) {
   for (const ProgramStep& step : steps) {
     if (step.kind == StepKind::kKernel && !step.assembled) has_work[static_cast<size_t>(step.region)] = 1;
@@ -61,7 +61,7 @@ Result<LoweredProgram> lower_program(const Compiled& compiled, const Backend& ba
   for (size_t r = 0; r < count; ++r) {
     if (has_work[r] != 0 && first_of.try_emplace(identities[r], r).second) distinct.push_back(r);
   }
-  // The largest first, so that none is waited for.
+  // The largest first, so that no thread waits for it in the end.
   std::ranges::stable_sort(distinct, std::greater(), [&](size_t r) { return program.regions[r].ops.size(); });
   lowered.nests.resize(count);
   pool.run(

@@ -10,10 +10,10 @@
 namespace lowtide::engine {
 namespace {
 
-/// Of a plan's check: many more than most programs need, few beside planning.
+/// Limits on a plan's check: many more than most programs need, yet cheap compared to planning.
 constexpr int64_t kVisitsOfChecks = 10'000, kVisitsPerInstruction = 10;
 
-/// What need not be searched for again.
+/// The decisions that replay the plan without searching again.
 Decisions replay_of(const Decisions& decisions, const std::vector<StreamDecision>& found, InstructionOrder before,
                     const Program& program) {
   Decisions all = spelt_with(decisions, found);
@@ -47,7 +47,7 @@ InstructionOrder known_sequence(const Decisions& decisions) {
   return order;
 }
 
-/// What is read late is known once there is an order: a program's without the pass.
+/// Which values are read late is known only in an order: that of the program without this pass.
 Result<InstructionOrder> rematerialise_in_order(Compiled& compiled, const std::shared_ptr<Module>& rewritten,
                                                 const Decisions& decisions, const ScheduleOptions& options) {
   InstructionOrder order = known_sequence(decisions);
@@ -59,7 +59,7 @@ Result<InstructionOrder> rematerialise_in_order(Compiled& compiled, const std::s
   return order;
 }
 
-/// Empty where the program does what its module says.
+/// Empty if the program computes what its module defines.
 std::string fault_of(const Program& program, const Target& target, KnownNests& nests) {
   const bool whole = program.module->context().settings().choices.check;
   const int64_t visits =
@@ -78,7 +78,7 @@ Status make_program(Compiled& compiled, const std::shared_ptr<Module>& rewritten
   options.nests = nests;
   InstructionOrder before;
   if (has<Rematerialise>(decisions)) {
-    ScheduleOptions searched = options;  // the choice is that of what comes then
+    ScheduleOptions searched = options;  // the recorded choice is for the program after the pass
     searched.choice = {};
     LT_ASSIGN_OR_RETURN(before, rematerialise_in_order(compiled, rewritten, decisions, searched));
   }

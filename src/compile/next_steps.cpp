@@ -11,14 +11,14 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr size_t kFewTiles = 2;                       ///< tried of a stream, where plans are few
+constexpr size_t kFewTiles = 2;                       ///< tried per stream if plans are few
 constexpr size_t kAllPrices = 1000, kFewPrices = 12;  ///< of recomputation, tried in one step
-constexpr size_t kMostAmong = 4;                      ///< prices tried after streams: each of these has its own
+constexpr size_t kMostAmong = 4;                      ///< prices tried after streams: each list of streams has its own
 constexpr size_t kMostCandidates = 6;                 ///< tried in one step
-constexpr double kExtraTime[] = {0.02, 0.1, 0.4, 3};  ///< of what a plan may take, for one more stream
-constexpr double kHopeless = 1.25;                    ///< of what a plan may take: beyond it no stream is tried
-constexpr int64_t kMostEasier = 3;                    ///< coarser tiles, where all that were tried are too slow
-constexpr double kFreeExtraTime = 0.4;                ///< the most of it that the free plan itself would take
+constexpr double kExtraTime[] = {0.02, 0.1, 0.4, 3};  ///< of the time that a plan may take, for one more stream
+constexpr double kHopeless = 1.25;                    ///< of the time that a plan may take: slower streams aren't tried
+constexpr int64_t kMostEasier = 3;                    ///< coarser tiles, if all that were tried are too slow
+constexpr double kFreeExtraTime = 0.4;                ///< the largest of these that the free plan may use
 
 std::string listed(const StreamCandidate& candidate) {
   std::string text;
@@ -26,7 +26,7 @@ std::string listed(const StreamCandidate& candidate) {
   return text;
 }
 
-/// What is the same around different seeds, once.
+/// Drops duplicates: equal streams around different seeds.
 std::vector<StreamCandidate> distinct(std::vector<StreamCandidate> all) {
   std::set<std::tuple<std::string, int64_t, double, double, double>> known;
   std::erase_if(all, [&](const StreamCandidate& c) {
@@ -35,7 +35,7 @@ std::vector<StreamCandidate> distinct(std::vector<StreamCandidate> all) {
   return all;
 }
 
-/// One of the streams in finer tiles; those within it keep their part.
+/// For each stream, steps that make its tiles finer; streams inside it keep their tiles.
 void add_finer(const Trial& at, std::vector<Series>& steps) {
   for (size_t k = 0; k < at.point.decisions.size(); ++k) {
     Series& series = steps.emplace_back();
@@ -49,7 +49,7 @@ void add_finer(const Trial& at, std::vector<Series>& steps) {
   }
 }
 
-/// A decision that is taken once.
+/// Adds a decision that a plan can have only once.
 template <class Kind>
 void add_once(const Trial& at, std::vector<Series>& steps) {
   Decisions decisions = at.point.decisions;
@@ -66,7 +66,7 @@ void add_before_streams(const Trial& at, std::vector<Series>& steps) {
   steps.push_back({.steps = {std::move(decisions)}, .easier = {}});
 }
 
-/// At most so many: the last, and others at equal distances.
+/// At most `most` of them: the last, and others at equal distances.
 template <class T>
 std::vector<T> spread(const std::vector<T>& all, size_t most) {
   std::vector<T> some;
@@ -75,7 +75,7 @@ std::vector<T> spread(const std::vector<T>& all, size_t most) {
   return some;
 }
 
-/// The offers that recompute more than at a price.
+/// The offers that recompute more than the one of this price.
 std::span<const RecomputeOffer> after(const RecomputePrice& price, std::span<const RecomputeOffer> offers) {
   const auto at = std::ranges::find(offers, price, &RecomputeOffer::price);
   return at == offers.end() ? offers : offers.subspan(static_cast<size_t>(at - offers.begin()) + 1);
@@ -103,21 +103,21 @@ std::vector<Series> NextSteps::from(const Trial& at) const {
   if (at.could_rearrange) add_once<Rearrange>(at, steps);
   if (planner_.could_derive()) add_before_streams<DeriveStacks>(at, steps);
   if (planner_.could_update()) add_before_streams<UpdateInLoops>(at, steps);
-  // Who takes modules would share what is made twice.
+  // Compilers that take modules would merge the recomputed values with the original ones.
   const bool is_made_again = state.has_few_plans && has<Recompute>(at.point.decisions);
   if (planner_.target().takes() == Takes::kProgram && state.is_kept_for_late_readers && !is_made_again)
     add_once<Rematerialise>(at, steps);
   return steps;
 }
 
-/// Is most alive in a loop that a stream made?
+/// Are values at the peak live in a loop that a stream made?
 bool NextSteps::is_within_streams(const Trial& at) const {
   return std::ranges::any_of(at.at_peak, [&](const PeakValue& value) {
     return planner_.shared().find_computation(value.computation) == nullptr;
   });
 }
 
-/// Tiles worth trying: the finest whose extra time is small, is bearable, is still allowed.
+/// Tile sizes worth trying: for each limit on the extra time (kExtraTime), the finest tile within it.
 std::vector<int64_t> NextSteps::some_tiles(const StreamCandidate& candidate) const {
   std::vector<int64_t> tiles;
   for (const double part : kExtraTime) {
@@ -135,7 +135,7 @@ std::vector<int64_t> NextSteps::some_tiles(const StreamCandidate& candidate) con
   return tiles;
 }
 
-/// What could be streamed next. Descents with different thrift begin at the same plans: each is looked at once.
+/// What could be streamed next; cached, since descents with different thrift start from the same plans.
 const std::vector<StreamCandidate>& NextSteps::candidates_at(const Trial& at) const {
   const auto [known, is_new] = candidates_.try_emplace(key_of(at.point.decisions));
   if (!is_new) return known->second;
@@ -156,8 +156,8 @@ const std::vector<StreamCandidate>& NextSteps::candidates_at(const Trial& at) co
   return candidates;
 }
 
-/// Those worth a plan: the best streams, and the best of those in some of the passes, of those that keep values between
-/// passes, and of those with products apart; without what would compute too much again in tiles of any size.
+/// The candidates worth a plan: the best streams, then the best stream of only some passes, the best that keeps values
+/// between passes, and the best with separate products. Excludes those that recompute too much with tiles of any size.
 std::vector<const StreamCandidate*> NextSteps::worth_trying(const Trial& at) const {
   std::vector<const StreamCandidate*> streams;
   const StreamCandidate *partial = nullptr, *keeping = nullptr, *apart = nullptr;
@@ -240,7 +240,7 @@ void NextSteps::add_recompute_among(const Trial& at, size_t most, std::vector<Se
   }
 }
 
-/// Of the module in which all streams stand; the last decision doesn't count.
+/// Offers for the module with all streams; ignores the last decision.
 const std::vector<RecomputeOffer>& NextSteps::offers_among(const Decisions& decisions) const {
   const Decisions part(decisions.begin(), decisions.end() - 1);
   const auto [known, is_new] = offers_.try_emplace(key_of(part));
@@ -250,8 +250,8 @@ const std::vector<RecomputeOffer>& NextSteps::offers_among(const Decisions& deci
   return known->second;
 }
 
-/// Loops that save every k iterations; only once, after other recomputation. The free plan is offered the grouping that
-/// saves most.
+/// Loops that save every k iterations: only once, after other recomputation. Before the free plan is found, only the
+/// grouping that saves most.
 void NextSteps::add_groups(const Trial& at, std::vector<Series>& steps) const {
   if (planner_.target().takes() != Takes::kProgram || has<SaveEvery>(at.point.decisions)) return;
   const std::span<const Grouping> all = planner_.groupings();
@@ -262,7 +262,7 @@ void NextSteps::add_groups(const Trial& at, std::vector<Series>& steps) const {
   }
 }
 
-/// Ever more values in the host's memory, where the machine has one of its own; after what is recomputed.
+/// Moves more and more values to the host's memory, if the machine has a separate one; after recomputation.
 void NextSteps::add_offload(const Trial& at, std::vector<Series>& steps) const {
   if (planner_.target().takes() != Takes::kProgram || !planner_.target().cost().has_host_memory()) return;
   if (!state.is_free_found) return;  // the free plan leaves values where the program has them

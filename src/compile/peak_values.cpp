@@ -10,9 +10,9 @@ namespace {
 
 constexpr size_t kMostStorages = 8;
 constexpr size_t kMostNames = 24;   ///< of one storage
-constexpr int64_t kLeastPart = 32;  ///< of the load: smaller ones don't make the peak
+constexpr int64_t kLeastPart = 32;  ///< of the load: smaller storages hardly contribute to the peak
 
-/// What a loop's leaf begins as and what its body makes of it, besides itself.
+/// Adds the leaf's value and, for a loop-carried one, also its initial value and the one that the body computes.
 void add_leaf(const LeafRef& leaf, std::vector<const Instruction*>& found) {
   const LeafRef made = resolve(leaf);
   found.push_back(made.instruction);

@@ -35,7 +35,7 @@ bool leaves_out(const Decisions& decisions, std::string_view pass) {
   });
 }
 
-/// The decision must live as long.
+/// The decision must outlive the pass.
 Pass stream_row(const StreamDecision& decision) {
   return {"stream", [&decision](Module& m, const Target& target) { return stream(m, target, decision); },
           Numerics::kReassociated, "decided for this module", Numerics::kExact};

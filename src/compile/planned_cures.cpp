@@ -15,13 +15,13 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr int64_t kCureInstructions = 12'000;      ///< planned in all for the cures of one report
+constexpr int64_t kCureInstructions = 12'000;      ///< planned in total for the cures of one report
 constexpr int64_t kMostCurePlans = 12;             ///< streams
-constexpr int64_t kDonationInstructions = 12'000;  ///< planned in all for donations
+constexpr int64_t kDonationInstructions = 12'000;  ///< planned in total for donations
 constexpr int64_t kLeastDonation = 100;            ///< of the peak: smaller ones aren't worth a plan
-constexpr int64_t kLeastSaved = 1000;              ///< of the peak: less is none
+constexpr int64_t kLeastSaved = 1000;              ///< of the peak: less counts as nothing
 constexpr size_t kRows = 6, kStreamsOfRow = 2;
-constexpr double kBearable = 0.1;  ///< of the free plan's time: the finest tile that takes no more
+constexpr double kBearable = 0.1;  ///< of the free plan's time: the extra time that a stream may take
 
 bool is_freed_by_plans(const PeakRow& row) {
   return row.category != Category::kParameter && row.category != Category::kOptimiserState &&
@@ -45,8 +45,8 @@ class Streams {
       : planner_(planner), free_(free), module_(module), left_(plans) {}
   bool any_left() const { return left_ > 0; }
 
-  /// The stream that saves most of those that hide the row's values. Nothing: no plan was left to try one, or there is
-  /// none that could be planned.
+  /// Among the streams that hide the row's values, the one that saves most. Nothing if no plan was left to try one, or
+  /// none could be planned.
   std::optional<Cure> best_for(const PeakRow& row) {
     const std::vector<const Instruction*> seeds = find_values(module_, row.made_by);
     if (seeds.empty()) return std::nullopt;
@@ -86,19 +86,19 @@ class Streams {
 
   const Planner& planner_;
   const FrontierPoint& free_;
-  const Module& module_;  ///< in which the free plan's streams stand
+  const Module& module_;  ///< with the free plan's streams
   int64_t left_;          ///< plans
   std::map<std::tuple<std::string, int64_t, double, double, double>, std::optional<Cure>> known_;
 };
 
-/// Is there something that loops save for others, and could recompute?
+/// Do loops save values for other loops that these could recompute?
 bool could_derive(const Planner& planner, const FrontierPoint& free, const std::vector<PeakRow>& rows) {
   const bool saved = std::ranges::any_of(
       rows, [](const PeakRow& row) { return row.category == Category::kSavedForBackward && is_freed_by_plans(row); });
   return saved && !has<DeriveStacks>(free.decisions) && planner.could_derive();
 }
 
-/// What loops save for others, recomputed: where the plan that does it has the value no more at its peak.
+/// Recomputes what loops save for other loops: a cure for rows whose value is then no longer live at the peak.
 void plan_derived_stacks(const Planner& planner, const FrontierPoint& free, std::vector<PeakRow>& rows) {
   Decisions decisions = free.decisions;
   decisions.emplace_back(DeriveStacks{});
@@ -121,7 +121,7 @@ void plan_derived_stacks(const Planner& planner, const FrontierPoint& free, std:
   }
 }
 
-/// Donations, on the rows of the arguments that they are about: the largest of each.
+/// Adds each donation to the row of its largest argument.
 void plan_donations(const Module& module, const Planner& planner, const FrontierPoint& free, Report& report) {
   std::vector<Donatable> all = donatable(module);
   std::erase_if(all, [&](const Donatable& d) { return d.bytes < free.peak_bytes / kLeastDonation; });
@@ -159,7 +159,7 @@ void plan_donations(const Module& module, const Planner& planner, const Frontier
   }
 }
 
-/// On the largest row that each takes away.
+/// Adds each change to the largest row that it removes.
 Status add_source_changes(const Module& module, const Target& target, Report& report) {
   if (report.input_at_peak.empty() || report.input_at_peak[0].allocation >= 0) return {};
   LT_ASSIGN_OR_RETURN(const auto changes, source_changes(module, target, report.given.peak));
@@ -180,15 +180,15 @@ Status add_source_changes(const Module& module, const Target& target, Report& re
   return {};
 }
 
-/// Without the number that copies of a computation get.
+/// The name without the number that copies of a computation get.
 std::string base_name(const std::string& name) {
   const size_t dot = name.find_last_of('.');
   const bool numbered = dot != std::string::npos && name.find_first_not_of("0123456789", dot + 1) == std::string::npos;
   return numbered ? name.substr(0, dot) : name;
 }
 
-/// Of the program as given: is it at the free plan's peak, too? The same value under its name, with what frees it
-/// there, or a value of its extents under another one.
+/// Notes for each row of the program as given whether the free plan has it at its peak, too: the same value by name,
+/// with what frees it there, or a value of the same extents under another name.
 void compare_with_free_plan(Report& report) {
   std::map<std::string, const PeakRow*> at_free_peak;
   for (const PeakRow& row : report.at_peak) {

@@ -19,9 +19,9 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr int64_t kPackWork = 100'000;         ///< for one of many peaks
-constexpr int64_t kKeptInstructions = 60'000;  ///< in modules that later plans go on from
-constexpr int64_t kFewModules = 4;  ///< where no more are kept, those before all streams push out better ones
+constexpr int64_t kPackWork = 100'000;         ///< to pack the account of one of many plans
+constexpr int64_t kKeptInstructions = 60'000;  ///< in cached modules that later plans extend
+constexpr int64_t kFewModules = 4;             ///< with so few cached, those without streams would evict better ones
 
 double potential_of(int64_t temp_bytes, int64_t load_bytes, const std::vector<int64_t>& curve) {
   const double top = static_cast<double>(std::max<int64_t>(1, load_bytes));
@@ -30,7 +30,7 @@ double potential_of(int64_t temp_bytes, int64_t load_bytes, const std::vector<in
   return static_cast<double>(temp_bytes) + top * (std::pow(std::max(1.0, sum), 1.0 / 16) - 1);
 }
 
-/// Decisions up to the streams with which they end, and what is recomputed among those.
+/// The decisions without the streams at their end and the recomputation among these.
 Decisions without_last_streams(Decisions part) {
   const size_t first = first_stream(part);
   while (part.size() > first && !rows_among_streams(part.back()).empty()) part.pop_back();
@@ -39,16 +39,16 @@ Decisions without_last_streams(Decisions part) {
 
 }  // namespace
 
-/// The modules of the streams made last: plans with one more stream, and plans that differ after them, begin there.
+/// A cache of the latest modules with streams: plans with one more stream or other later decisions start from them.
 class Planner::StreamedModules {
  public:
   struct Known {
-    Decisions part;  ///< streaming_part() of those that made it
+    Decisions part;  ///< streaming_part() of the decisions that made it
     std::shared_ptr<const Module> module;
     std::vector<PassRecord> records;
     std::vector<StreamDecision> found;
   };
-  /// most: instructions of all that is kept.
+  /// most: instructions in all cached modules together.
   explicit StreamedModules(int64_t most) : most_(most) {}
 
   void add(Known known) {
@@ -58,7 +58,7 @@ class Planner::StreamedModules {
     while (known_.size() >= std::max(kLeastKept, kept)) known_.erase(known_.begin());
     known_.push_back(std::move(known));
   }
-  /// Where most of these stand and only streams are left; no module: there is none. What is asked for is kept longest.
+  /// The module with most of these streams, if only streams are missing; null if none. The one found is kept longest.
   Known find(const Decisions& part) {
     const std::lock_guard<std::mutex> lock(mutex_);
     auto best = known_.end();

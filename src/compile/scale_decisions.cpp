@@ -15,10 +15,10 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr int64_t kSeveral = 4;   ///< tiles are enough
+constexpr int64_t kSeveral = 4;   ///< so many tiles are enough
 constexpr size_t kMostTried = 6;  ///< tiles of one stream
 
-/// Extent of the dimension that is streamed; 0: there is no such value.
+/// The extent of the dimension that is streamed; 0 if there is no such value.
 int64_t extent_of(const Module& module, const StreamDecision& d) {
   const Computation* computation = module.find_computation(d.computation);
   if (computation == nullptr) return 0;
@@ -32,7 +32,7 @@ int64_t extent_of(const Module& module, const StreamDecision& d) {
 
 int64_t parts_of(int64_t extent, int64_t tile) { return (extent + tile - 1) / tile; }
 
-/// Tiles for the other extent, the most alike first.
+/// Tile sizes for the other extent, the most similar first.
 std::vector<int64_t> tiles_like(int64_t extent, int64_t tile, int64_t other) {
   if (extent == other) return {tile};
   std::vector<int64_t> tiles;
@@ -48,7 +48,7 @@ std::vector<int64_t> tiles_like(int64_t extent, int64_t tile, int64_t other) {
   return tiles;
 }
 
-/// The stream in tiles of `tile`; null: it can't be made so.
+/// The small module with the stream in tiles of `tile`; null if that isn't possible.
 std::shared_ptr<Module> streamed(const Module& small, const Module& large, const Target& target,
                                  const StreamDecision& given, int64_t tile) {
   const auto show = [&](const Status& status) {
@@ -70,7 +70,7 @@ std::shared_ptr<Module> streamed(const Module& small, const Module& large, const
   return found.ok() ? next : nullptr;
 }
 
-/// Of all iterations, or of some, as the other is, where there are both.
+/// A grouping of all iterations or of some, like the given one if the small module has both kinds.
 std::optional<Grouping> grouping_like(const Grouping& given, const Module& small) {
   std::optional<Grouping> best;
   for (const Grouping& g : groupings(small)) {

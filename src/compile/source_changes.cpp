@@ -26,14 +26,14 @@ bool only_moves(const Instruction& i) {
          i.opcode == Opcode::kConvert || i.opcode == Opcode::kCopy || i.opcode == Opcode::kBroadcast;
 }
 
-/// What an array is moved or spread from.
+/// The value of which this one is a moved, converted or broadcast copy.
 const Instruction& moved_from(const Instruction& value) {
   const Instruction* at = &value;
   for (int k = 0; k < kMostMoves && only_moves(*at) && at->operands.size() == 1; ++k) at = at->operands[0];
   return *at;
 }
 
-/// iota == ids, nothing but moved and converted: no masks, no factors.
+/// Is it `iota == ids`, only moved and converted, without masks and factors?
 bool is_plain_one_hot(const Instruction& value) {
   const Instruction& made = moved_from(value);
   const auto* compare = made.if_as<CompareAttributes>();
@@ -51,7 +51,7 @@ bool compares_with_iota(const Computation& body) {
   return has(Opcode::kIota) && has(Opcode::kCompare);
 }
 
-/// Might there be any? Most modules have none, and large ones aren't copied to find that.
+/// Might there be look-ups? Most modules have none; this avoids copying large ones to find out.
 bool may_look_up(const Module& module) {
   const auto is_hot = [](const Instruction* operand) {
     const Instruction& made = moved_from(*operand);
@@ -88,8 +88,8 @@ std::set<std::string> names_of(const Module& module) {
   return names;
 }
 
-/// Gradients of table[ids] are added up in the type of the rows, and lie as the table does; our scatters add in f32,
-/// and stand for a product that a transpose followed.
+/// Rewrites a scatter to what JAX traces for the gradient of table[ids]: a sum in the type of the rows, in the table's
+/// dimension order. Our scatters add in f32 and replace a product that a transpose follows.
 Instruction* as_traced(Instruction& i, Maker& maker) {
   if (i.operands.size() != 1) return nullptr;
   Instruction& x = *i.operands[0];
@@ -118,7 +118,7 @@ Result<std::vector<PlannedSourceChange>> source_changes(const Module& module, co
   std::vector<PlannedSourceChange> changes;
   if (module.is_scheduled || !may_look_up(module)) return changes;
   const std::unique_ptr<Module> edited = module.clone();
-  // The rest stays as it stands, so that both accounts are of the same program but for this.
+  // All else stays unchanged, so that both accounts differ only in this.
   inline_bodies(*edited, [](const Instruction& i) {
     return i.opcode == Opcode::kCall && i.called.size() == 1 && compares_with_iota(*i.called[0]);
   });

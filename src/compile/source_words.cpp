@@ -22,10 +22,10 @@ namespace {
 constexpr size_t kMostNames = 6;  ///< in one sentence
 constexpr const char* kPolicies = "jax.checkpoint_policies";
 
-/// A value that a policy names: by the line that makes it.
+/// A value that a policy names, by the source line that computes it.
 struct Named {
   std::string name, shape, source;
-  int64_t bytes = 0;  ///< of all on this line
+  int64_t bytes = 0;  ///< of all values on this line
   int64_t count = 0;
 };
 
@@ -38,7 +38,7 @@ std::string name_of(const Origin& origin) {
   return line == std::string::npos ? name : fmt::format("{}_{}", name, origin.source.substr(line + 1));
 }
 
-/// The largest lines first; those that don't say where they stand are left out.
+/// Values by source line, the largest first; values without a line are left out.
 std::vector<Named> by_line(const Module& module, const std::vector<const Instruction*>& values) {
   std::map<std::string, Named> lines;
   for (const Instruction* i : values) {
@@ -82,7 +82,7 @@ std::string sentence_of(const Module& module, const StacksChoice& choice) {
     const auto known = choice.choices.find(i->name);
     if (known == choice.choices.end()) continue;
     makes |= known->second == KeepOrMake::Choice::kMake;
-    // What an iteration begins with is saved by every checkpoint.
+    // Every checkpoint saves what an iteration starts with.
     if (known->second == KeepOrMake::Choice::kKeep && i->opcode != Opcode::kGetTupleElement) kept.push_back(i.get());
   }
   if (!makes) return {};
@@ -94,7 +94,7 @@ std::string sentence_of(const Module& module, const StacksChoice& choice) {
                      listed(names), where);
 }
 
-/// The value in the loop that fills a stack; any other value is itself.
+/// For a stack: the value in the loop that fills it; any other value is returned unchanged.
 const Instruction* stacked(const Instruction* i) {
   if (i->opcode != Opcode::kGetTupleElement || i->operand(0).opcode != Opcode::kWhile) return i;
   const Instruction& root = *i->operand(0).called.at(1)->root;
@@ -122,13 +122,13 @@ std::string sentence_of(const Module& module, const std::vector<Offloaded>& done
 
 Result<std::vector<std::string>> source_words(const Planner& planner, const Decisions& decisions) {
   std::vector<std::string> all;
-  if (!planner.shared().name.starts_with("jit_")) return all;  // others have other words
+  if (!planner.shared().name.starts_with("jit_")) return all;  // other frameworks' sources have other terms
   const std::unique_ptr<Module> module = planner.shared().clone();
   if (has<DeriveStacks>(decisions)) {
     LT_RETURN_IF_ERROR(derive_all_stacks(*module, planner.target()).status());
     LT_RETURN_IF_ERROR(remove_dead_code(*module).status());
   }
-  // What is recomputed among streams has no words: those have none.
+  // Recomputation among streams can't be expressed in the source, since streams can't.
   for (const Decision& decision : std::span(decisions).first(first_stream(decisions))) {
     if (const auto* every = std::get_if<SaveEvery>(&decision)) {
       all.push_back(

@@ -13,8 +13,8 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr int64_t kCrumbs = 100;         ///< parts of the largest donation that are none
-constexpr int64_t kSearchedAgain = 500;  ///< instructions, of a module for which another free plan is searched
+constexpr int64_t kCrumbs = 100;         ///< of the largest donation: smaller parts don't count
+constexpr int64_t kSearchedAgain = 500;  ///< most instructions of a module whose free plan is searched again
 
 struct Leaf {
   int64_t parameter = 0;
@@ -22,7 +22,7 @@ struct Leaf {
   const Shape* shape = nullptr;
 };
 
-/// Arguments that nobody donated, and results that live in none, each in order.
+/// Arguments that aren't donated, and results that don't alias an argument, each in order.
 void free_leaves(const Module& module, std::vector<Leaf>& arguments, std::vector<Leaf>& results) {
   const auto is_taken = [&](int64_t parameter, const ShapeIndex& index) {
     const bool aliased = std::ranges::any_of(module.input_output_alias, [&](const AliasEntry& alias) {
@@ -48,7 +48,7 @@ void free_leaves(const Module& module, std::vector<Leaf>& arguments, std::vector
   });
 }
 
-/// The first argument of a result's type that isn't taken, for each result in order: as JAX pairs them.
+/// Pairs each result, in order, with the first free argument of its type, as JAX does.
 void pair_up(const std::vector<Leaf>& arguments, const std::vector<Leaf>& results, Donatable& donated) {
   std::vector<bool> taken(arguments.size());
   for (const Leaf& result : results) {
@@ -66,7 +66,7 @@ constexpr const char* kWhichArgument =
     "donate the Python argument that holds it (donate_argnums counts those, not parameters of the module)";
 constexpr const char* kWhichArguments = "donate the Python arguments that hold them";
 
-/// The names, quoted, and those of which `a` and `*a` can't be told apart.
+/// The change for quoted `names`; for the names in `unclear`, `a` and `*a` can't be distinguished.
 std::string by_names(const std::vector<std::string>& names, const std::vector<std::string>& unclear) {
   std::string change =
       fmt::format("jax.jit(..., donate_argnames=({}{})), where the caller reads {} no more", fmt::join(names, ", "),
@@ -95,7 +95,7 @@ std::vector<Donatable> donatable(const Module& module) {
   const std::vector<PythonArgument> pythons = python_arguments(module);
   const auto python_of = [&](const Leaf& leaf) { return pythons[static_cast<size_t>(leaf.parameter)]; };
   std::vector<Donatable> found;
-  std::vector<std::string> names, unclear;  ///< of arguments of Python, the first quoted
+  std::vector<std::string> names, unclear;  ///< of Python arguments; `names` are quoted
   for (size_t k = 0; k < arguments.size();) {
     const PythonArgument python = python_of(arguments[k]);
     std::vector<Leaf> own = {arguments[k++]};
@@ -133,7 +133,7 @@ std::vector<Donatable> donatable(const Module& module) {
   all.user_change = names.size() == found.size() ? by_names(names, unclear) : kWhichArguments;
   std::ranges::stable_sort(found, [](const Donatable& a, const Donatable& b) { return a.bytes > b.bytes; });
   if (found.size() > kMostDonations) found.resize(kMostDonations);
-  // Crumbs beside the largest aren't worth the copies that a compiler may make for them.
+  // Far smaller donations than the largest aren't worth the copies that a compiler may make for them.
   if (all.bytes - found[0].bytes > found[0].bytes / kCrumbs) found.push_back(std::move(all));
   return found;
 }
