@@ -21,7 +21,7 @@ std::vector<ByteAccess> united(std::vector<ByteAccess> accesses) {
   return out;
 }
 
-/// Lets an entry begin at this byte, if one goes over it; the first entry from there on.
+/// Splits the entry that contains this byte so that one begins there. Returns the first entry from there on.
 AccessHistory::Places::iterator AccessHistory::cut(int32_t space, int64_t at) {
   auto next = touched_.lower_bound({space, at});
   if (next == touched_.begin()) return next;
@@ -46,7 +46,7 @@ void AccessHistory::touch(const ByteAccess& access, int32_t step, std::vector<in
     while (inside()) {
       const bool was_read = std::ranges::any_of(at->second.readers, [&](int32_t r) { return r != step; });
       for (const int32_t reader : at->second.readers) wait_for(reader);
-      if (!was_read) wait_for(at->second.writer);  // otherwise who has read it since waited for it
+      if (!was_read) wait_for(at->second.writer);  // otherwise the readers have waited for the writer
       at = touched_.erase(at);
     }
     touched_.emplace_hint(at, Place{access.space, access.begin}, Touched{access.end, step, {}});

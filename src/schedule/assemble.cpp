@@ -5,7 +5,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// Do both live at a step other than this?
+/// Are both live at a step other than this one?
 bool meet_besides(const LivePieces& a, const LivePieces& b, Step step) {
   size_t first = 0;
   for (const Lifetime& life : a) {
@@ -18,7 +18,7 @@ bool meet_besides(const LivePieces& a, const LivePieces& b, Step step) {
   return false;
 }
 
-/// What of `a` is not in `b`.
+/// The parts of `a` that aren't in `b`.
 LivePieces without(const LivePieces& a, const LivePieces& b) {
   LivePieces out;
   for (const Lifetime& life : a) {
@@ -98,14 +98,14 @@ class Assemble {
     }
   }
 
-  /// Adds bytes while they live, from step `first` on.
+  /// Adds bytes to `load`, which begins at step `first`, while these pieces are live.
   static void add(std::vector<int64_t>& load, Step first, const LivePieces& pieces, int64_t bytes) {
     for (const Lifetime& life : pieces) {
       for (Step s = life.born; s < life.dies; ++s) load[static_cast<size_t>(s - first)] += bytes;
     }
   }
 
-  /// Does the arena hold no more at most while they live? If so it is taken as done.
+  /// Does the arena's load not grow while the guests are live? If so, the move is recorded.
   bool is_no_dearer(int32_t host, const std::vector<Guest>& come) {
     LivePieces longer;
     for (const Guest& guest : come) longer.insert(longer.end(), alive(guest.id).begin(), alive(guest.id).end());
@@ -131,7 +131,7 @@ class Assemble {
       return false;
     if (k.bytes == 0 || k.bytes != guest.end - guest.begin) return false;
     if (meet_besides(alive(c), alive(host), guest.step)) return false;
-    // Parts of one step stand beside each other.
+    // Parts of one step lie next to each other.
     return std::ranges::none_of(guests_[static_cast<size_t>(host)], [&](const Guest& other) {
       return other.step != guest.step && other.begin < guest.end && guest.begin < other.end &&
              meet_besides(alive(c), alive(other.id), -1);
@@ -144,7 +144,7 @@ class Assemble {
   std::vector<LivePieces>& alive_;
   std::vector<bool> rotates_;
   std::vector<std::vector<Guest>> guests_;  ///< by host
-  std::vector<Step> asked_;                 ///< by class: the last step it may be part of
+  std::vector<Step> asked_;                 ///< by class: the last step that takes it as a part
   std::vector<int64_t> load_;               ///< arena bytes by step
   Hosting out_;
 };

@@ -36,7 +36,7 @@ class PlanBoxMoves {
  private:
   const NestBuffer& buffer(int32_t b) const { return nest_.buffers[static_cast<size_t>(b)]; }
 
-  /// Every loop of block 0 is a piece with one store, which moves a box of the operand, or makes no use of it.
+  /// Is every loop of block 0 a piece with one store that moves a box of the operand, or doesn't use the operand?
   bool find_moves() {
     const std::vector<Access> all = accesses(nest_);
     std::vector<int32_t> pieces;
@@ -88,7 +88,7 @@ class PlanBoxMoves {
     return out_.moves.size() <= kMostMoves;
   }
 
-  /// Unconditionally, and all of the result.
+  /// Is the whole result written unconditionally, each element once?
   bool writes_each_once() const {
     Int128 elements = 0;
     for (const Store& store : nest_.stores) {
@@ -117,7 +117,7 @@ class PlanBoxMoves {
     }
   }
 
-  /// Who reads what another one writes goes first.
+  /// A move that reads what another one writes goes before it.
   bool put_in_order() {
     std::vector<BoxMove> left = out_.moves, order;
     int64_t scratch = 0;
@@ -146,7 +146,7 @@ class PlanBoxMoves {
     return true;
   }
 
-  /// Two runs that fill a block and change places.
+  /// Are the moves two runs that fill a block and exchange places?
   bool rotates() {
     if (out_.moves.size() != 2 || !out_.moves[0].axes.empty() || !out_.moves[1].axes.empty()) return false;
     const BoxMove& first = out_.moves[out_.moves[0].to == 0 ? 0 : 1];

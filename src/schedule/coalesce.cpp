@@ -97,7 +97,7 @@ class Coalesce {
     for (size_t o = 0; o < flow_.outputs.size(); ++o) {
       const int32_t argument = donations_.argument_of_output[o];
       classes_[static_cast<size_t>(flow_.outputs[o])].output = static_cast<int32_t>(o);
-      // Both are the argument's memory, whatever lies there in between.
+      // Both are the argument's memory, even if other values are there in between.
       if (argument != kNoId) merge(flow_.arguments[static_cast<size_t>(argument)], find(flow_.outputs[o]));
     }
   }
@@ -169,13 +169,13 @@ class Coalesce {
     return {nullptr, nullptr};
   }
 
-  /// The later one updates a part of the earlier one's bytes, and from there on nothing reads that part of the earlier.
+  /// Does the later value update a part of the earlier one, and does nothing read that part afterwards?
   bool read_beside(const Piece& earlier, const Piece& later) {
     const ValueClass& memory = classes_[static_cast<size_t>(find(earlier.value))];
-    if (memory.argument != kNoId && !memory.donated) return false;  // the caller reads it when all is done
+    if (memory.argument != kNoId && !memory.donated) return false;  // the caller reads it after the program
     const Step at = later.life.born;
     const FlowStep& update = flow_.steps[static_cast<size_t>(at)];
-    // In another loop the readers before the update also come after it.
+    // In another loop, readers before the update run again after it.
     if (update.frame != made_in_[static_cast<size_t>(earlier.value)]) return false;
     for (const Step reader : readers_[static_cast<size_t>(earlier.value)]) {
       if (reader < at || reader >= earlier.life.dies) continue;
@@ -189,7 +189,7 @@ class Coalesce {
     return in_place_.updates(at, later.value);
   }
 
-  /// One ends at the very step at which the other begins, and that step may write over what it reads.
+  /// Does one end at the step at which the other begins, and may that step overwrite what it reads?
   bool meets_in_place(const Piece& p, const Piece& q) {
     const Piece& early = p.life.born < q.life.born || (p.life.born == q.life.born && p.life.dies < q.life.dies) ? p : q;
     const Piece& late = &early == &p ? q : p;
@@ -222,7 +222,7 @@ class Coalesce {
     std::vector<int32_t> number(up_.size(), kNoId);
     out.of.resize(up_.size(), kNoId);
     for (size_t v = 0; v < up_.size(); ++v) {
-      // Other names of carries and the like live nowhere.
+      // Values without pieces, such as other names of carries, need no memory.
       if (pieces_[static_cast<size_t>(find(static_cast<ValueId>(v)))].empty()) continue;
       int32_t& n = number[static_cast<size_t>(find(static_cast<ValueId>(v)))];
       if (n == kNoId) {
@@ -241,7 +241,7 @@ class Coalesce {
   const Donations& donations_;
   InPlace& in_place_;
   std::vector<std::vector<Step>> readers_;  ///< by value
-  std::vector<int32_t> made_in_;            ///< by value: its frame; of a carry: its loop's
+  std::vector<int32_t> made_in_;            ///< by value: its frame; for a carry, that of its loop
   std::vector<ValueId> up_;
   std::map<std::pair<ValueId, ValueId>, std::string> apart_;
   std::vector<ValueClass> classes_;         ///< by representative

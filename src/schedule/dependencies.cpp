@@ -13,9 +13,9 @@ namespace lowtide::engine {
 namespace {
 
 constexpr int32_t kEffects = -1;  ///< a space of one byte, which everything with a side effect writes
-/// Rotations of several lengths come back together only after their product of iterations. Beyond so many of them the
-/// steps of a body wait for each other one by one, whatever they touch; and where loops that rotate stand in each other
-/// too deeply, all steps do.
+/// Rotations of several lengths return to their start only after many iterations, at worst the product of the lengths.
+/// If that takes more than so many, each step of the body waits for the one before it, whatever it touches; if rotating
+/// loops are nested too deeply, all steps do.
 constexpr int64_t kMostTrips = 64;
 constexpr size_t kMostVisits = 1'000'000, kVisitsPerStep = 16;
 
@@ -49,9 +49,9 @@ class FindDependencies {
     return steps;
   }
 
-  /// What the block touches when it runs once from these addresses; nothing where nobody asks.
+  /// What the block touches when it runs once with the current addresses; nothing if not asked for.
   std::vector<ByteAccess> walk(Block& block, bool asked = true) {
-    Waits& waits = waits_.try_emplace(&block, block.size()).first->second;  // stays where it is
+    Waits& waits = waits_.try_emplace(&block, block.size()).first->second;  // the reference stays valid
     AccessHistory history;
     std::vector<ByteAccess> all;
     for (size_t s = 0; s < block.size() && left_ > 0; ++s, --left_) {
@@ -87,14 +87,14 @@ class FindDependencies {
     return out;
   }
 
-  /// All iterations, and what moves back after them.
+  /// All iterations, and the bytes that move back after them.
   std::vector<ByteAccess> loop(ProgramStep& step) {
     std::vector<ByteAccess> out;
     const Homes first = homes_;
     const bool counted = step.trip_count != kNoId;
     int64_t trips = 0;
     for (; !counted || trips < step.trip_count; ++trips) {
-      if (trips > 0 && homes_ == first) break;  // as it began
+      if (trips > 0 && homes_ == first) break;  // the addresses have recurred
       if (trips == kMostTrips) {
         for (Block& block : step.blocks) wait_one_by_one(block);
         for (const int32_t slot : step.settle) out.push_back(access(slot, first[static_cast<size_t>(slot)], true));
@@ -141,7 +141,7 @@ class FindDependencies {
   void add(std::vector<ByteAccess>& all, int32_t slot, bool writes) { all.push_back(access(slot, home(slot), writes)); }
   int32_t& home(int32_t slot) { return homes_[static_cast<size_t>(slot)]; }
 
-  /// The slot's bytes where it lies at the address that another one began with.
+  /// The bytes of `slot` when it has the first address of slot `home`.
   ByteAccess access(int32_t slot, int32_t home, bool writes) const {
     const Slot& there = program_.slots[static_cast<size_t>(home)];
     const Storage& storage = program_.storages[static_cast<size_t>(there.storage)];
@@ -151,8 +151,8 @@ class FindDependencies {
 
   Program& program_;
   Homes homes_;
-  size_t left_ = 0;                          ///< visits of steps; none: it is given up
-  std::unordered_map<Block*, Waits> waits_;  ///< of all iterations and ways; sorted
+  size_t left_ = 0;                          ///< visits of steps left; at 0 the search is abandoned
+  std::unordered_map<Block*, Waits> waits_;  ///< over all iterations and paths; sorted
 };
 
 }  // namespace

@@ -61,8 +61,8 @@ class LayOut {
     }
   }
 
-  /// Regions that read nothing and cost no more than a copy of what they make. Where such a value only starts a carry
-  /// or is a result, it is made there, once for each: two carries that start with zeros share no zeros.
+  /// Finds regions that read nothing and cost no more than a copy of their result. If a value of this kind only starts
+  /// carries or is a result, it is computed there, once for each: two carries that start with zeros don't share them.
   void find_fills() {
     for (const auto& [computation, list] : order_) {
       for (const Work* w : list) {
@@ -102,13 +102,13 @@ class LayOut {
       return;
     }
     read_.insert(values_.of(i.called[0]->root, 0));
-    // What a loop only reads is no carry.
+    // A value that a loop only reads is no carry.
     for (int64_t l = 0; l < leaf_count(i.shape); ++l) {
       if (values_.passes(i, l)) read_.insert(values_.of(&i, l));
     }
   }
 
-  /// The source of a move: itself, or recomputed in front of it, in the memory it moves to.
+  /// The source of a move: the value itself or, for a fill, a copy computed just before the move in `to`'s memory.
   ValueId filled(ValueId from, ValueId to, int32_t frame) {
     const auto fill = fills_.find(from);
     if (fill == fills_.end()) return from;

@@ -61,7 +61,7 @@ class FindHosts {
                        [&](const Lifetime& life) { return life.born <= step && step < life.dies; });
   }
 
-  /// One class that is alive at the step where most is moves out of the arena; false if none can.
+  /// Moves one class that is live at the step of the highest load out of the arena; false if none can move.
   bool relieve_peak() {
     const auto peak = static_cast<Step>(std::max_element(live_.begin(), live_.end()) - live_.begin());
     for (const int32_t c : movable_) {
@@ -86,7 +86,7 @@ class FindHosts {
     guests.insert(std::upper_bound(guests.begin(), guests.end(), guest, behind), guest);
   }
 
-  /// The lowest offset in the host at which the class meets neither the host's own values nor other guests; -1: none.
+  /// The lowest offset in the host where the class meets neither the host's values nor other guests; -1 if none.
   int64_t room(int32_t host, int32_t c) const {
     const int64_t bytes = classes_.all[static_cast<size_t>(c)].bytes;
     const int64_t limit = classes_.all[static_cast<size_t>(host)].bytes;

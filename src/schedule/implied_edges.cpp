@@ -6,9 +6,9 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr int32_t kPanel = 512;  ///< nodes whose successors are found at once
+constexpr int32_t kPanel = 512;  ///< nodes whose successors are found in one pass
 
-/// Some of a panel's nodes.
+/// A subset of a panel's nodes.
 struct NodeSet {
   std::array<uint64_t, kPanel / 64> words{};
   void add(int32_t node) { words[static_cast<size_t>(node) / 64] |= uint64_t{1} << (node % 64); }
@@ -22,7 +22,7 @@ struct NodeSet {
 
 void remove_implied_edges(std::vector<std::vector<int32_t>>& before) {
   const auto nodes = static_cast<int32_t>(before.size());
-  // By panel: the last node of which an edge may be implied. The nearest of a node's predecessors never is.
+  // By panel: the last node that may have an implied edge to it. The edge to a node's nearest predecessor never is.
   std::vector<int32_t> last(static_cast<size_t>((nodes + kPanel - 1) / kPanel), -1);
   for (int32_t v = 0; v < nodes; ++v) {
     const std::vector<int32_t>& edges = before[static_cast<size_t>(v)];

@@ -27,7 +27,7 @@ class ImproveOrder {
   }
 
  private:
-  /// One move that lowers the peak; false: none.
+  /// Does one move that lowers the peak; false if there is none.
   bool step() {
     place();
     std::vector<int32_t> across;
@@ -81,8 +81,8 @@ class ImproveOrder {
     return moved(moves, target);
   }
 
-  /// The readers of a value before the peak; where what they make takes about as much room as the value, with the
-  /// readers of that, and so on: a product that is summed over devices is small only once its part is cut out.
+  /// Moves the readers of a value before the peak; if their results are about as large as the value, also the readers
+  /// of these, and so on: a product that is summed over devices becomes small only when a part is cut out.
   bool try_advanced(int32_t v) {
     std::vector<int32_t> all = readers_[static_cast<size_t>(v)];
     size_t followed = 0;
@@ -103,8 +103,8 @@ class ImproveOrder {
     return false;
   }
 
-  /// Moves the readers, and what they need that comes after the peak, directly before the peak; empty: they need what
-  /// is computed there.
+  /// Moves the readers, with nodes after the peak that they need, directly before the peak; empty if they need what is
+  /// computed there.
   std::vector<int32_t> advanced(const std::vector<int32_t>& readers) const {
     std::vector<bool> moves(order_.size(), false);
     int32_t last = 0;
@@ -150,7 +150,7 @@ class ImproveOrder {
     return true;
   }
 
-  static constexpr int32_t kReach = 200;      ///< positions that one move looks at
+  static constexpr int32_t kReach = 200;      ///< positions that one move examines
   static constexpr size_t kMostAdvanced = 4;  ///< readers that one move brings forward
   const WorkGraph& graph_;
   std::vector<int32_t> order_, position_;

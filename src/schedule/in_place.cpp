@@ -19,7 +19,7 @@ bool contains(const std::vector<Move>& moves, ValueId from, ValueId to) {
   return std::any_of(moves.begin(), moves.end(), [&](const Move& m) { return m.from == from && m.to == to; });
 }
 
-/// Moves of one step happen at once, so that one may write what another reads: addresses are exchanged, or circles
+/// Moves of one step happen at once, so that one may write what another reads: addresses are exchanged, or cycles are
 /// copied strip by strip.
 bool moves_at_once(const std::vector<Move>& moves, ValueId from, ValueId to) {
   return std::any_of(moves.begin(), moves.end(), [&](const Move& m) { return m.from == from; }) &&
@@ -50,7 +50,7 @@ bool InPlace::may(Step step, ValueId from, ValueId to) {
   return answer->second;
 }
 
-/// Whatever else lies over an operand in the same step: with several results, all that could are asked about at once.
+/// Does it hold for any overlap in this step? With several results, all pairs that could overlap are checked together.
 bool InPlace::strips_may(const FlowStep& step, ValueId from, ValueId to) {
   const Region& region = step.work->region;
   const auto alike = [&](size_t o, size_t i) {
@@ -71,7 +71,7 @@ bool InPlace::strips_may(const FlowStep& step, ValueId from, ValueId to) {
   return nests_.strips(*step.work, over).has_value();
 }
 
-/// The region reads only such elements of what it updates as it doesn't change.
+/// Does the region read only those elements of the value it updates that it doesn't change?
 bool InPlace::reads_apart(const FlowStep& step, ValueId from, ValueId to) const {
   const Region& region = step.work->region;
   const auto output = std::find(step.writes.begin(), step.writes.end(), to) - step.writes.begin();
@@ -97,7 +97,7 @@ bool InPlace::reads_beside(Step reader, ValueId from, Step update, ValueId to) c
   for (size_t i = 0; i < reads.reads.size(); ++i) {
     if (reads.reads[i] != from) continue;
     const LeafRef& in = reads.work->region.inputs[i];
-    // Boxes count in the dimensions of what is updated: a view of other extents can't be compared.
+    // Boxes are in the dimensions of the updated value: a view with other extents can't be compared.
     const LeafRef& out = writes.work->region.outputs[static_cast<size_t>(output)];
     if (leaf_shape(in.instruction->shape, in.leaf)->dims != leaf_shape(out.instruction->shape, out.leaf)->dims)
       return false;
@@ -117,8 +117,8 @@ bool InPlace::library_may(const FlowStep& step, ValueId from, ValueId to) const 
   return false;
 }
 
-/// Under every name by which the region reads the operand. What begins as another value, and is changed where that then
-/// lies, has no room for it.
+/// May the result lie over the operand, under every name by which the region reads it? Not if the result updates a
+/// different value in place.
 bool InPlace::region_may(const FlowStep& step, ValueId from, ValueId to) {
   if (std::ranges::any_of(step.updates, [&](const Move& m) { return m.to == to && m.from != from; })) return false;
   for (size_t o = 0; o < step.writes.size(); ++o) {
@@ -128,7 +128,7 @@ bool InPlace::region_may(const FlowStep& step, ValueId from, ValueId to) {
       const LeafRef &in = step.work->region.inputs[i], &out = step.work->region.outputs[o];
       const bool alike = element_count(*leaf_shape(in.instruction->shape, in.leaf)) ==
                          element_count(*leaf_shape(out.instruction->shape, out.leaf));
-      if (!alike) return false;  // elements of other sizes
+      if (!alike) return false;  // element counts differ
       if (!nests_.may_lie_over(*step.work, static_cast<int32_t>(o), static_cast<int32_t>(i))) return false;
     }
   }

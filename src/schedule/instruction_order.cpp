@@ -24,7 +24,7 @@ void note_times(const std::vector<ProgramStep>& steps, const Program& program, T
   }
 }
 
-/// Nothing: it is no order of this computation's instructions.
+/// The instructions in this order; nothing if it is no order of this computation's instructions.
 std::optional<std::vector<Instruction*>> ordered(const Computation& computation, const std::vector<int32_t>& places) {
   const auto& given = computation.instructions();
   if (places.size() != given.size()) return {};

@@ -5,7 +5,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// Where a value comes from, seen from one side of a loop.
+/// Where a value is defined, seen from inside or outside a loop.
 struct Source {
   int32_t frame = kNoId;
   Step step = 0;
@@ -26,7 +26,7 @@ class FindLiveRanges {
       const auto at = static_cast<Step>(s);
       for (const ValueId v : step.reads) use(v, at, step.frame);
       for (const Move& m : step.updates) use(m.from, at, step.frame);
-      // What a loop starts with is read before it is entered.
+      // Initial values of a loop are read before it is entered.
       const bool enters = step.kind == FlowKind::kLoopBegin;
       const int32_t reading = enters ? flow_.frames[static_cast<size_t>(step.frame)].parent : step.frame;
       for (const Move& m : step.moves) {
@@ -57,7 +57,7 @@ class FindLiveRanges {
         }
       }
     }
-    // Arguments, constants: there from the start.
+    // Arguments and constants are live from the start.
     for (Source& source : outer_) {
       if (source.frame == kNoId) source = {0, 0};
     }
@@ -130,7 +130,7 @@ class FindLiveRanges {
            std::any_of(s.moves.begin(), s.moves.end(), [&](const Move& m) { return m.to == v; });
   }
 
-  /// Pieces that touch are one unless the value is recomputed where they do.
+  /// Merges pieces that touch, unless the value is recomputed where they touch.
   void tidy(ValueId v) {
     LivePieces& pieces = out_.of[static_cast<size_t>(v)];
     if (pieces.size() < 2) return;
@@ -149,7 +149,7 @@ class FindLiveRanges {
 
   const Flow& flow_;
   const ValueTable& values_;
-  std::vector<Source> outer_, inner_;  ///< by value; inner: of carries, for readers inside the loop
+  std::vector<Source> outer_, inner_;  ///< by value; inner_: of carries, for readers inside the loop
   std::vector<Step> last_use_;
   LiveRanges out_;
 };

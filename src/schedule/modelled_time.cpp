@@ -78,14 +78,14 @@ class Time {
     return program_.storages[static_cast<size_t>(storage)].in_host;
   }
 
-  /// Whole buffers to or from host memory.
+  /// The time of moving whole buffers to or from host memory.
   double host_ns(const std::vector<int32_t>& slots) const {
     double bytes = 0;
     for (const int32_t slot : slots) bytes += in_host(slot) ? bytes_of(slot) : 0;
     return cost_.host_ns(bytes);
   }
 
-  /// What of them a kernel reads or writes.
+  /// The same for the bytes that a kernel reads or writes.
   double host_ns(const std::vector<int32_t>& slots, const std::vector<int64_t>& bytes_of_each) const {
     double bytes = 0;
     for (size_t k = 0; k < slots.size(); ++k) bytes += in_host(slots[k]) ? static_cast<double>(bytes_of_each[k]) : 0;
@@ -106,7 +106,7 @@ class Time {
       }
     }
     const double bytes = static_cast<double>(add_bytes(f.bytes_read, f.bytes_written));
-    // Written where most of it is already: what changes is about as much as what else is read.
+    // Most of the result is already in place; the changed bytes are about as many as those of other operands.
     const double part = !step.way || step.way->idle.empty() ? 1 : std::min(1.0, 3 * beside / std::max(1.0, bytes));
     return cost_.kernel_step_ns({f.arithmetic_ns, bytes, f.rows_ns}, all > 0 ? weighed / all : 1, part) +
            host_ns(step.reads, f.of_inputs) + host_ns(step.writes, f.of_outputs);
@@ -116,7 +116,7 @@ class Time {
   const Cost& cost_;
   const Context& context_ = program_.module->context();
   const bool shown_ = context_.shows(DebugLevel::kAll, "time");
-  double runs_ = 1;  ///< of what is looked at
+  double runs_ = 1;  ///< how often the current step runs
 };
 
 }  // namespace

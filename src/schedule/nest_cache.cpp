@@ -8,7 +8,7 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr size_t kMostNodes = 1'000'000;  ///< of nests that are kept: some 200 MB; plans keep their own
+constexpr size_t kMostNodes = 1'000'000;  ///< of cached nests: some 200 MB; plans keep their own nests
 
 }  // namespace
 

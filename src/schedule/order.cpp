@@ -7,7 +7,7 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr double kLargest = 1e25;  ///< shared operands count at every use: estimates may grow without bound
+constexpr double kLargest = 1e25;  ///< estimates grow without bound, since shared operands count at every use
 
 int64_t bytes_of(const WorkGraph& graph, const std::vector<int32_t>& values) {
   int64_t sum = 0;
@@ -15,7 +15,7 @@ int64_t bytes_of(const WorkGraph& graph, const std::vector<int32_t>& values) {
   return sum;
 }
 
-/// Operands first, the hungriest first; roots are those nothing waits for, in the order given.
+/// Operands first, those that need most memory beyond their result first. Roots have no users, in the given order.
 std::vector<int32_t> depth_first(const WorkGraph& graph) {
   std::vector<double> peak(graph.size()), left(graph.size());
   std::vector<std::vector<int32_t>> operands = graph.before;
@@ -55,8 +55,8 @@ std::vector<int32_t> depth_first(const WorkGraph& graph) {
   return order;
 }
 
-/// List scheduling: the ready node with the least growth goes next; ties as given. Growth changes only for nodes that
-/// share a value with the one just taken; entries that are stale go back into the queue.
+/// List scheduling: the ready node with the least growth of live bytes goes next; ties in the given order. Growth
+/// changes only for nodes that share a value with the node just taken; stale entries go back into the queue.
 class ListSchedule {
  public:
   ListSchedule(const WorkGraph& graph, bool backwards) : graph_(graph), backwards_(backwards) {
@@ -109,7 +109,7 @@ class ListSchedule {
   int64_t growth_of(int32_t n) const {
     int64_t growth = 0;
     const auto node = static_cast<size_t>(n);
-    if (backwards_) {  // its results die, what it reads must live from here on
+    if (backwards_) {  // its results die, its operands must live from here on
       for (const int32_t v : graph_.writes[node])
         growth -= held_[static_cast<size_t>(v)] ? graph_.bytes[static_cast<size_t>(v)] : 0;
       for (const int32_t v : graph_.reads[node]) {
@@ -137,7 +137,7 @@ class ListSchedule {
       const bool changes = backwards_ ? !held_[value] : left_[value] <= 3;
       --left_[value];
       held_[value] = true;
-      if (!changes || readers_[value].size() > 64) continue;  // values that everyone reads decide nothing
+      if (!changes || readers_[value].size() > 64) continue;  // values with many readers hardly matter
       for (const int32_t r : readers_[value]) {
         if (ready_[static_cast<size_t>(r)] && !taken_[static_cast<size_t>(r)]) offer(r);
       }
@@ -160,14 +160,14 @@ class ListSchedule {
   std::priority_queue<Entry> queue_;
 };
 
-/// Each node directly before the first that needs it.
+/// Each node directly before the first node that needs it.
 std::vector<int32_t> late(const WorkGraph& graph) {
   std::vector<int64_t> rank(graph.size());
   const auto count = static_cast<int64_t>(graph.size());
   for (size_t n = graph.size(); n-- > 0;) {
     int64_t first = INT64_MAX;
     for (const int32_t a : graph.after[n]) first = std::min(first, rank[static_cast<size_t>(a)]);
-    // After it comes all that was as late in the given order; ranks leave gaps in between.
+    // Nodes that nothing needs keep their given order; gaps between their ranks are for the others.
     rank[n] = graph.after[n].empty() ? static_cast<int64_t>(n) * (count + 1) : first - 1;
   }
   std::vector<int32_t> order(graph.size());

@@ -5,8 +5,8 @@
 namespace lowtide::engine {
 namespace {
 
-/// Results that lie over operands which are still read get their scratch. False: several that may each lie over an
-/// operand, one of them only in strips, may not together.
+/// Adds scratch for results that lie over operands which are still read. False if results that may each lie over an
+/// operand alone, one of them only in strips, may not do so together.
 bool add_scratch(WorkPlan& plan, ValueTable& values, LiveRanges& live, NestCache& nests, InPlaceWays ways) {
   for (size_t s = 0; s < plan.flow.steps.size(); ++s) {
     FlowStep& step = plan.flow.steps[s];

@@ -12,7 +12,7 @@ namespace {
 constexpr int64_t kLeastBytes = int64_t{64} << 10;  ///< smaller ones aren't worth it
 constexpr int64_t kShare = 4;                       ///< scratch takes at most one part in so many
 
-/// A loop of the copy: how far one of its iterations moves in either array, in elements.
+/// A loop of the copy, with its strides in both arrays, in elements.
 struct Axis {
   int64_t extent = 0, to = 0, from = 0;
   bool reversed = false;
@@ -36,7 +36,7 @@ class FindAxes {
       if (axis.from < 0) axis.reversed = true, axis.from = -axis.from, first += axis.from * (axis.extent - 1);
     }
     const bool whole = store.index.constant == 0 && value.affine.constant == first && is_whole(&Axis::to, to_) &&
-                       is_whole(&Axis::from, from_);  // leaves the axes as the operand has them
+                       is_whole(&Axis::from, from_);  // leaves the axes in the operand's order
     if (!whole) return {};
     return std::move(axes_);
   }
@@ -64,7 +64,7 @@ class FindAxes {
     return true;
   }
 
-  /// Do the axes, the longest stride first, count all elements of the buffer once?
+  /// Do the axes, sorted by decreasing stride, cover all elements of the buffer once?
   bool is_whole(int64_t Axis::* stride, int32_t b) {
     std::sort(axes_.begin(), axes_.end(), [&](const Axis& x, const Axis& y) { return x.*stride > y.*stride; });
     int64_t elements = 1;
@@ -78,7 +78,7 @@ class FindAxes {
   const Nest& nest_;
   const int32_t to_, from_;
   std::vector<Axis> axes_;
-  std::vector<NodeId> indices_;  ///< by axis, as they are found
+  std::vector<NodeId> indices_;  ///< by axis, in the order found
 };
 
 }  // namespace

@@ -10,7 +10,7 @@ LoopMoves plan_loop_moves(const Flow& flow, Step next, const Classes& classes, c
   LoopMoves out;
   std::unordered_map<int32_t, int32_t> taken_by;  // class -> the class that takes over its address
   std::vector<int32_t> givers, takers;
-  std::unordered_set<int32_t> staying;  // carries made in their own bytes: they keep their address
+  std::unordered_set<int32_t> staying;  // carries computed in their own bytes keep their address
   for (const Move& m : flow.steps[static_cast<size_t>(next)].moves) {
     const int32_t to = classes.of[static_cast<size_t>(m.to)];
     if (classes.of[static_cast<size_t>(m.from)] == to) staying.insert(to);
@@ -31,7 +31,7 @@ LoopMoves plan_loop_moves(const Flow& flow, Step next, const Classes& classes, c
     givers.push_back(from);
     takers.push_back(to);
   }
-  // A chain fresh -> carry -> carry ... closes: the fresh one gets the address that the last gave up.
+  // A chain new value -> carry -> carry ... is closed: the new value gets the address that the last carry gave up.
   std::unordered_map<int32_t, int32_t> source_of;
   for (size_t i = 0; i < givers.size(); ++i) source_of.emplace(takers[i], givers[i]);
   for (size_t i = 0; i < givers.size(); ++i) {

@@ -12,13 +12,13 @@
 namespace lowtide::engine {
 namespace {
 
-/// What takes scratch must save this part of the arena.
+/// A plan with scratch must save at least 1/16 of the arena.
 constexpr int64_t kWorthScratch = 16;
 constexpr Bytes kMostBytes = std::numeric_limits<Bytes>::max();
-/// What moves in place may take this much of the time without being asked for.
+/// Moves in place are used without being asked for if the time grows by no more than this factor.
 constexpr double kBearable = 1.05;
 
-/// An arena from here on saves too little.
+/// An arena of at least this size saves too little.
 Bytes without_worth(const WorkPlan& than) {
   return than.placed.temp_bytes() - than.placed.temp_bytes() / kWorthScratch;
 }
@@ -26,7 +26,7 @@ bool is_worth_scratch(const WorkPlan& plan, const WorkPlan& than) {
   return plan.placed.temp_bytes() < without_worth(than);
 }
 
-/// May there be a result that is its operand in another order, and could lie where that lay?
+/// May there be a result that is its operand in another order, and could take over the operand's memory?
 bool may_move(const WorkPlan& plan, NestCache& nests) {
   const auto class_of = [&](ValueId v) { return plan.classes.of[static_cast<size_t>(v)]; };
   return std::ranges::any_of(plan.flow.steps, [&](const FlowStep& step) {
@@ -81,7 +81,7 @@ class ScheduleWork {
     return program_of(plan(order_, InPlaceWays::kNone, kMostBytes));
   }
 
-  /// As it was before. Nothing: it was another program's.
+  /// The program with a recorded choice; nothing if the choice can't be this program's.
   std::optional<Program> chosen(const OrderChoice& choice) {
     values_.emplace(*module_, work_, sizes_);
     const std::vector<WorkOrder> orders = candidate_orders(*module_, work_, *values_, options_.search_steps);
@@ -90,14 +90,14 @@ class ScheduleWork {
     return program_of(plan(orders[static_cast<size_t>(choice.order)], choice.ways, kMostBytes));
   }
 
-  /// The best of all candidate orders; the given one where none is better. With strips only where they pay.
+  /// The best of all candidate orders, or the given one if none is better; with strips only if they save enough.
   WorkPlan best_plan() {
     values_.emplace(*module_, work_, sizes_);
     WorkPlan best;
     bool first = true;
     int32_t number = 0;
     for (const WorkOrder& order : candidate_orders(*module_, work_, *values_, options_.search_steps)) {
-      // At equal sizes, that with fewer copies.
+      // At equal sizes, the plan with fewer copies.
       const Bytes useless = first ? kMostBytes : best.placed.temp_bytes() + 1;
       WorkPlan tried = plan(order, InPlaceWays::kKernels, useless);
       if (first || tried.better_than(best)) {

@@ -27,7 +27,7 @@ std::vector<const Work*> in_order(const WorkGraph& graph, const std::vector<int3
 struct Best {
   std::vector<int32_t> order;
   ModelledPeak peak;
-  /// Gives the order back.
+  /// Records `other` if it is better; returns it unchanged.
   std::vector<int32_t> offer(const WorkGraph& graph, std::vector<int32_t> other) {
     const ModelledPeak theirs = modelled_peak(graph, other);
     if (order.empty() || theirs.bytes < peak.bytes) {
@@ -38,7 +38,7 @@ struct Best {
   }
 };
 
-/// A trial looks at every node: large computations get fewer.
+/// A trial examines every node, so large computations get fewer trials.
 int64_t share_of(int64_t budget, const WorkGraph& graph) {
   return static_cast<int64_t>(std::min<double>(static_cast<double>(budget), 2e6 / static_cast<double>(graph.size())));
 }
@@ -49,7 +49,7 @@ std::vector<WorkOrder> candidate_orders(const Module& module, const ModuleWork& 
                                         int64_t budget) {
   const WorkOrder given = given_order(work);
   constexpr size_t kKinds = std::size(kOrderKinds);
-  // By kind, then the best of each computation, then that improved.
+  // One order per kind, then the best order of each computation, then the improved one.
   std::vector<WorkOrder> out(kKinds + 2, given);
   std::unordered_map<const Computation*, int64_t> inside;
   const SideEffects effects(module);
@@ -76,7 +76,7 @@ std::vector<WorkOrder> candidate_orders(const Module& module, const ModuleWork& 
     out[kKinds + 1][computation] = in_order(graph, best.order);
     inside[computation] = std::max<int64_t>(0, best.peak.bytes - outside_bytes(graph));
   }
-  // Each way once.
+  // Each order once.
   std::vector<WorkOrder> distinct;
   for (WorkOrder& order : out) {
     if (std::find(distinct.begin(), distinct.end(), order) == distinct.end()) distinct.push_back(std::move(order));

@@ -112,7 +112,7 @@ class EmitSteps {
 
   void next_trip() {
     const LoopMoves& moves = moves_at(at_);
-    std::unordered_map<int32_t, int32_t> moved;  // slot -> the slot under which its bytes are found after the exchange
+    std::unordered_map<int32_t, int32_t> moved;  // slot -> the slot that has its bytes after the exchange
     for (size_t i = 0; i < moves.to.size(); ++i) moved.emplace(moves.from[i], moves.to[i]);
     if (!moves.to.empty()) {
       ProgramStep p = make(StepKind::kRotate);
@@ -129,8 +129,8 @@ class EmitSteps {
     close();
   }
 
-  /// Moves that happen at once, as copies one after another: what is read goes before what overwrites it; circles are
-  /// one step.
+  /// Emits moves that happen at once as a sequence of copies: a copy that reads a value goes before the one that
+  /// overwrites it; a cycle is one step.
   void copies(const std::vector<Move>& moves, const std::unordered_map<int32_t, int32_t>& moved = {}) {
     struct Copy {
       int32_t from, to;

@@ -90,7 +90,7 @@ Placed place(const Flow& flow, const ValueTable& values, const Classes& classes,
     if (hosting.host[c] != kNoId) continue;
     storage_of[c] = static_cast<int32_t>(out.storages.size());
     out.storages.push_back(describe(k, flow, values, live, out.alive[c]));
-    if (k.argument == kNoId && k.output == kNoId && out.alive[c].empty()) out.storages.back().bytes = 0;  // nobody's
+    if (k.argument == kNoId && k.output == kNoId && out.alive[c].empty()) out.storages.back().bytes = 0;  // never live
     if (k.argument != kNoId || k.output != kNoId || k.bytes == 0 || out.alive[c].empty()) continue;
     if (k.in_host) {
       packed_in_host.push_back(out.storages.size() - 1);
@@ -107,7 +107,7 @@ Placed place(const Flow& flow, const ValueTable& values, const Classes& classes,
   for (size_t c = 0; c < classes.all.size(); ++c) {
     int32_t host = hosting.host[c];
     int64_t offset = hosting.offset[c];
-    // A part of what moved out of the arena itself.
+    // The host may itself have moved out of the arena.
     while (host != kNoId && hosting.host[static_cast<size_t>(host)] != kNoId) {
       offset += hosting.offset[static_cast<size_t>(host)];
       host = hosting.host[static_cast<size_t>(host)];
@@ -124,7 +124,7 @@ Placed place(const Flow& flow, const ValueTable& values, const Classes& classes,
   }
   for (size_t s = 1; s < out.live.size(); ++s) out.live[s] += out.live[s - 1];
   out.live.pop_back();
-  // An arena is held in pages: within one, no search pays. Nor does a long one where there is little to save.
+  // Memory comes in pages: saving less than one is useless. Nor is a long search worth it if there is little to save.
   constexpr Bytes kPage = 4096;
   constexpr int64_t kWork = 10'000'000;
   const Bytes bound = packing_bound(problem);

@@ -16,10 +16,10 @@ int64_t ceil_of(Int128 x, Int128 y) { return static_cast<int64_t>(x >= 0 ? (x + 
 
 int64_t aligned(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
-/// Elements between two iterations from which on they are rows.
+/// Iterations at least so many elements apart count as rows.
 constexpr int64_t kRow = 512;
 
-/// Is it a piece whose iterations all store at least a row apart?
+/// Is the loop a piece whose iterations all store at least a row apart?
 bool makes_rows(const Nest& nest, int32_t id) {
   const Loop& loop = nest.loops[static_cast<size_t>(id)];
   if (loop.kind != LoopKind::kParallel) return false;
@@ -63,7 +63,7 @@ class PlanStrips {
     return out_.outputs.size() <= kMostStripOutputs;
   }
 
-  /// In out_.outputs.
+  /// The buffer's index in out_.outputs; kNoId if it isn't there.
   int32_t output_of(int32_t b) const {
     for (size_t o = 0; o < out_.outputs.size(); ++o) {
       if (out_.outputs[o].number + inputs_ == b) return static_cast<int32_t>(o);
@@ -72,7 +72,7 @@ class PlanStrips {
   }
   bool is_read_later(int32_t b) const { return std::find(from_.begin(), from_.end(), b) != from_.end(); }
 
-  /// Every loop of block 0 is a piece, and nothing is stored elsewhere.
+  /// Is every loop of block 0 a piece, and is nothing stored elsewhere?
   bool only_pieces() {
     for (const Access& access : accesses_) {
       if (!access.is_store) continue;
@@ -85,7 +85,7 @@ class PlanStrips {
     return true;
   }
 
-  /// Unconditionally, each element of the results by one store of one iteration.
+  /// Is each element of the results written unconditionally, by one store of one iteration?
   bool writes_each_once() const {
     std::vector<Int128> written(out_.outputs.size(), 0);
     for (const Store& store : nest_.stores) {
@@ -143,7 +143,7 @@ class PlanStrips {
     }
   }
 
-  /// How far before its first store an iteration reads at most, and the end of what the piece reads.
+  /// Records how far before its first store an iteration reads at most, and the end of what the piece reads.
   void add_loads(int32_t id, const StripPiece& piece) {
     for (const Access& access : accesses_) {
       if (access.is_store || !is_read_later(access.buffer) || (access.piece != id && access.piece != kNoId)) continue;
@@ -158,7 +158,7 @@ class PlanStrips {
     }
   }
 
-  /// Bytes read at a large distance are kept as head, those at a small distance as delay: whichever takes less.
+  /// Keeps elements read at a large distance as head and those at a small distance as delay, split where least is kept.
   void choose_delay() {
     std::sort(loads_.begin(), loads_.end(), [](const Load& a, const Load& b) { return a.behind > b.behind; });
     int64_t head = 0, least = INT64_MAX;
@@ -174,7 +174,7 @@ class PlanStrips {
     int64_t element_bytes = 0;
     for (const Strips::Output& output : out_.outputs) element_bytes = std::max(element_bytes, output.element_bytes);
     const Int128 bytes = Int128{out_.elements} * element_bytes;
-    // Tiles end where every piece may.
+    // Tiles end where every piece may end.
     if (bytes < limits_.least_bytes || unit_ >= out_.elements) return false;
     int64_t start = 0;
     for (const StripPiece& piece : out_.pieces) {

@@ -25,7 +25,7 @@ ValueTable::ValueTable(const Module& module, const ModuleWork& work, std::shared
       for (size_t c = 0; c < called.size(); ++c) caller_[called[c]] = {w.instruction, static_cast<int32_t>(c)};
     }
   }
-  // Inner loops first: what they pass through may be what makes an outer one pass it through.
+  // Inner loops first: an outer loop may pass a value through only because an inner one does.
   for (const Computation* computation : module.callees_first()) {
     const auto list = work.of.find(computation);
     if (list == work.of.end()) continue;
@@ -115,7 +115,7 @@ void ValueTable::fold_loop(const Instruction& loop) {
   }
 }
 
-// A single branch may make the value itself, which nothing outside of it may read: its result is moved like any other.
+// A single branch may compute the value itself, which nothing outside may read: its result is moved like any other.
 void ValueTable::fold_conditional(const Instruction& conditional) {
   if (conditional.called.size() < 2) return;
   const int64_t count = leaf_count(conditional.shape);

@@ -118,7 +118,7 @@ class MakeWorkGraph {
 
   void write(int32_t n, ValueId v) {
     const int32_t value = number(v);
-    // What a loop passes through it doesn't make.
+    // A loop doesn't compute a value that it passes through.
     if (writer_[static_cast<size_t>(value)] != kNoId) return;
     const auto& reads = graph_.reads[static_cast<size_t>(n)];
     if (std::find(reads.begin(), reads.end(), value) != reads.end()) return;
@@ -151,7 +151,7 @@ ModelledPeak modelled_peak(const WorkGraph& graph, const std::vector<int32_t>& o
     for (const int32_t v : reads) ++left[static_cast<size_t>(v)];
   }
   for (size_t v = 0; v < left.size(); ++v) left[v] += graph.stays[v] ? 1 : 0;
-  // What comes from outside is alive whatever the order, until its last reader.
+  // Values from outside are live in any order, until their last reader.
   std::vector<bool> made(graph.bytes.size(), false);
   for (const auto& writes : graph.writes) {
     for (const int32_t v : writes) made[static_cast<size_t>(v)] = true;

@@ -8,7 +8,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// A move as the runtime makes it, in every block.
+/// A move as the runtime does it, in every block.
 CopiedBox in_all_blocks(const BoxMove& move, const BoxMoves& moves) {
   CopiedBox box{move.to, move.from - move.to, {}};
   for (const BoxMove::Axis& axis : move.axes) box.axes.push_back({axis.stride, axis.extent});
@@ -18,7 +18,7 @@ CopiedBox in_all_blocks(const BoxMove& move, const BoxMoves& moves) {
   return box;
 }
 
-/// Two runs of each block that change places.
+/// Two runs of each block that exchange places.
 std::vector<BoxMove> rotation(const BoxMoves& moves) {
   BoxMove front, back;
   front.run = moves.block - moves.rotated;
@@ -28,7 +28,7 @@ std::vector<BoxMove> rotation(const BoxMoves& moves) {
   return {front, back};
 }
 
-/// Do the runs of one box follow each other without overlap, all within the block?
+/// Do the runs of one box follow each other without overlap, within the block?
 bool is_sound(const BoxMove& move, int64_t block) {
   Int128 inner = move.run;
   for (size_t k = move.axes.size(); k-- > 0;) {
@@ -39,7 +39,7 @@ bool is_sound(const BoxMove& move, int64_t block) {
   return move.run > 0 && within(move.to) && within(move.from);
 }
 
-/// May one write what the other reads, in one block?
+/// May `writer` write what `reader` reads, in one block?
 bool may_overwrite(const BoxMove& writer, const BoxMove& reader) {
   Equation meet;
   meet.add(Int128{writer.to} - reader.from);
@@ -56,7 +56,7 @@ Int128 bytes_kept(const BoxMove& move, int64_t element_bytes) {
   return bytes;
 }
 
-/// What is kept first has room of its own, and nothing reads what was written before.
+/// Checks that each box in scratch has its own bytes, and that no move reads what an earlier one wrote.
 std::string fault_of_order(const BoxMoves& moves) {
   for (size_t k = 0; k < moves.moves.size(); ++k) {
     const BoxMove& move = moves.moves[k];

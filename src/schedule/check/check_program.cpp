@@ -19,13 +19,13 @@ namespace {
 
 using Environment = std::map<std::pair<const Instruction*, int32_t>, Token>;
 
-/// One way in which the program may have come here.
+/// The state after one possible execution path.
 struct State {
   HeldBytes memory;
   Environment tokens;
 };
 
-/// Executes the program with names for values: a step must find the names of its operands where it reads.
+/// Executes the program with names in place of values: a step must find its operands' names where it reads.
 class CheckProgram {
  public:
   CheckProgram(const Program& program, const Target& target, int64_t most_visits, const NestOf& nest_of)
@@ -52,10 +52,10 @@ class CheckProgram {
   void fail(const std::string& sentence) {
     if (!is_over()) fault_ = sentence;
   }
-  /// Nothing more is to be found out.
+  /// Is a fault found, or the budget used up?
   bool is_over() const { return !fault_.empty() || visits_ <= 0; }
 
-  /// Of all steps, however long the way to them is, with the addresses that slots have at first.
+  /// A fault in any kernel, even one that execution doesn't reach, with the addresses that slots have at first.
   std::string kernel_fault(const std::vector<ProgramStep>& steps, const HeldBytes& memory) {
     for (const ProgramStep& s : steps) {
       std::string fault = s.kind == StepKind::kKernel ? kernel_fault(s, memory) : std::string();
@@ -92,7 +92,7 @@ class CheckProgram {
     }
   }
 
-  /// The value's name here: views and bundles have that of what they rename.
+  /// The value's name here; views and bundles have the name of the value that they alias.
   Token token(State& state, LeafRef leaf) {
     leaf = behind_bundles(leaf);
     const auto known = state.tokens.find({leaf.instruction, leaf.leaf});
@@ -107,7 +107,7 @@ class CheckProgram {
     state.tokens[{i, static_cast<int32_t>(leaf)}] = t;
   }
 
-  /// Has the slot the value's bytes? Before partitioning, sizes are those of one device's part.
+  /// Has the slot the value's size? Not checked before partitioning, when slots have the size of one device's part.
   void expect_size(int32_t slot, const LeafRef& leaf) {
     const Shape* shape = leaf_shape(leaf.instruction->shape, leaf.leaf);
     if (of_several_devices_ || !shape || !shape->is_array()) return;
@@ -164,7 +164,7 @@ class CheckProgram {
     }
     if (const std::string fault = kernel_fault(s, state.memory); !fault.empty()) fail(fault);
     scratch_of_kernel(s, state);
-    // Kernels are functions: the same one on the same operands makes the same value again, whoever runs it.
+    // Kernels are functions: the same kernel on the same operands computes the same value, at any step.
     std::vector<Token> operands;
     for (const LeafRef& in : r.inputs) operands.push_back(token(state, in));
     for (const LeafRef& in : r.updates) operands.push_back(in.instruction ? token(state, in) : kNoId);
@@ -178,7 +178,7 @@ class CheckProgram {
     for (size_t o = 0; o < r.outputs.size(); ++o) expect(state, s.writes.at(o), r.outputs[o], s);
   }
 
-  /// What an update leaves of the values that lay in its bytes.
+  /// What an update in place leaves of the values in its bytes.
   std::vector<HeldBytes::Remains> remains_behind(const State& state, int32_t slot, int32_t region, size_t o) const {
     const Region& r = program_.regions[static_cast<size_t>(region)];
     const BytePlace at = state.memory.place(slot);
@@ -190,7 +190,7 @@ class CheckProgram {
     return out;
   }
 
-  /// Are the elements that the kernel loads still there, though others have changed?
+  /// Are the elements that the kernel loads unchanged, though others have changed?
   bool remains_beside(State& state, int32_t slot, const ProgramStep& s, size_t input) {
     const HeldBytes::Held* h = state.memory.at(state.memory.place(slot));
     if (!h || h->remains.empty()) return false;
@@ -202,7 +202,7 @@ class CheckProgram {
     });
   }
 
-  /// Results that are made through scratch: it is apart from all else and has the bytes.
+  /// For results computed through scratch: is it separate from all other memory, and large enough?
   void scratch_of_kernel(const ProgramStep& s, State& state) {
     if (!s.way || (!s.way->strips && !s.way->rearrangement)) return;
     const std::string& name = s.instruction->name;
@@ -249,7 +249,7 @@ class CheckProgram {
     }
   }
 
-  /// A routine writes over the one operand that it may overwrite, byte for byte, if over any.
+  /// If a routine's result overlaps an operand, it must be exactly the one that the routine may overwrite.
   void overlaps(const ProgramStep& s, const State& state) {
     for (size_t o = 0; o < s.writes.size(); ++o) {
       const BytePlace result = state.memory.place(s.writes[o]);
@@ -269,7 +269,7 @@ class CheckProgram {
     if (has < target_.scratch_bytes(*s.instruction)) fail("%" + s.instruction->name + " has too little scratch");
   }
 
-  /// Bytes that move at once are the same or apart, or begin together.
+  /// Bytes that move at once are equal or disjoint, or begin at the same address.
   bool may_move_at_once(const std::vector<BytePlace>& from, const std::vector<BytePlace>& to) {
     for (size_t w = 0; to.size() > 1 && w < to.size(); ++w) {
       for (size_t k = 0; k < to.size(); ++k) {
@@ -306,13 +306,13 @@ class CheckProgram {
     return most;
   }
 
-  /// A name for what a control instruction gives: the old one where it hands on what it was given.
+  /// A name for a result of a control instruction: the operand's name if the value passes through unchanged.
   Token result_token(State& state, const Instruction& control, int64_t leaf) {
     const LeafRef own{&control, static_cast<int32_t>(leaf)}, before = passed_through(own);
     return before.instruction == own.instruction ? next_++ : token(state, before);
   }
 
-  /// Leaves the loop after no iteration, one, two (more where addresses rotate), each a state of its own.
+  /// Leaves the loop after zero, one and two iterations (more if addresses rotate), each as a separate state.
   void loop(const ProgramStep& s, State& state, std::vector<State>& after) {
     const Instruction& i = *s.instruction;
     const Computation &condition = *i.called.at(0), &body = *i.called.at(1);
@@ -365,7 +365,7 @@ class CheckProgram {
     }
   }
 
-  /// Values of a computation are computed anew each time it runs; constants stay.
+  /// Drops the names of a computation's values, since each run computes them anew; constants stay.
   void forget(State& state, const Computation& c) {
     for (const auto& i : c.instructions()) {
       if (i->opcode == Opcode::kConstant) continue;
@@ -399,14 +399,14 @@ class CheckProgram {
     }
   }
 
-  /// What holds whichever way the program came: states with the same addresses become one.
+  /// Merges states into what holds on all paths; they must have the same addresses.
   void merge(std::vector<State>& states) {
     while (states.size() > 1) {
       State other = std::move(states.back());
       states.pop_back();
       State& into = states.front();
       if (!into.memory.keep_common(other.memory)) fail("addresses depend on the way");
-      // A name that only one way gave can't be in the bytes of both; the other's is as good.
+      // A name that only one path gave can't be in the bytes of both, so either state's name will do.
       into.tokens.merge(other.tokens);
     }
   }
@@ -434,11 +434,12 @@ class CheckProgram {
   const Program& program_;
   const Target& target_;
   const Module& module_;
-  const bool of_several_devices_;  ///< before partitioning, what is copied may be divided otherwise there
+  const bool of_several_devices_;  ///< before partitioning: a copy may be divided differently
   Token next_ = 0;
-  std::map<std::tuple<const Instruction*, int32_t, std::vector<Token>>, Token> made_;  ///< by kernels, and from what
+  std::map<std::tuple<const Instruction*, int32_t, std::vector<Token>>, Token>
+      made_;  ///< by kernels, with their operands
   KernelProofs proofs_;
-  std::set<const ProgramStep*> routines_;  ///< whose scratch was looked at
+  std::set<const ProgramStep*> routines_;  ///< whose scratch was checked
   std::string fault_;
   int64_t visits_;  ///< of steps, left
 };

@@ -49,7 +49,7 @@ std::optional<CopiedBox> copied_box(const PlacedKernel& kernel, const Touch& sto
     counted += extent > 1;
     box.axes.push_back({term.coefficient, extent});
   }
-  // A loop that the element doesn't depend on would store it again.
+  // A loop on which the element doesn't depend would store it again.
   const auto longer =
       std::ranges::count_if(store.loops, [&](int32_t id) { return nest.loops[static_cast<size_t>(id)].extent > 1; });
   if (static_cast<size_t>(longer) != counted) return {};

@@ -5,7 +5,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// Beyond this products and sums of them might not be told from each other.
+/// A limit below which products and their sums don't overflow.
 constexpr Int128 kLargest = Int128{1} << 100;
 constexpr int kMostVisits = 400;
 
@@ -32,7 +32,7 @@ void Equation::add(Int128 coefficient, Int128 least, Int128 greatest) {
     unbounded_ = true;
     return;
   }
-  // Each unknown counts from the end at which its term is least.
+  // Each unknown is counted from the bound at which its term is least.
   constant_ += coefficient * (coefficient > 0 ? least : greatest);
   if (most > 0) terms_.push_back({size, most});
 }
@@ -42,7 +42,7 @@ bool Equation::may_hold() const {
   if (unbounded_ || constant_ > kLargest || constant_ < -kLargest) return true;
   std::vector<Term> terms = terms_;
   std::ranges::sort(terms, std::greater(), &Term::coefficient);
-  // Unknowns with one coefficient are one.
+  // Merge unknowns with equal coefficients.
   size_t kept = 0;
   for (size_t k = 0; k < terms.size(); ++k) {
     if (kept > 0 && terms[kept - 1].coefficient == terms[k].coefficient) {
@@ -56,8 +56,8 @@ bool Equation::may_hold() const {
   return may_hold(terms, 0, -constant_, visits);
 }
 
-/// Can the terms from `first` on sum up to `wanted`? The largest coefficient is tried with each value that the others
-/// can make up for: few, where strides are those of rows and their elements.
+/// Can the terms from `first` on sum up to `wanted`? Tries each value of the first unknown for which the others can
+/// supply the rest: few, if coefficients are strides of rows and of their elements.
 bool Equation::may_hold(const std::vector<Term>& terms, size_t first, Int128 wanted, int& visits) {
   if (--visits < 0) return true;
   if (wanted == 0) return true;

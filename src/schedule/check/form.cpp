@@ -9,7 +9,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// Does the module let the program write over this leaf of its arguments?
+/// May the program overwrite this leaf of the module's arguments?
 bool gives_away(const Module& module, int64_t argument) {
   int64_t number = 0;
   for (const Instruction* p : module.entry->parameters()) {
@@ -48,7 +48,7 @@ int64_t leaves_of_operands(const Instruction& i) {
   return leaves;
 }
 
-/// Do slots take each other's addresses, each one's once?
+/// Do these slots permute their addresses?
 bool is_permutation(std::vector<int32_t> from, std::vector<int32_t> to) {
   std::ranges::sort(from);
   std::ranges::sort(to);
@@ -93,7 +93,7 @@ std::string fault_of_steps(const Program& program, const std::vector<ProgramStep
   return {};
 }
 
-/// The peak is promised: the arena holds its storages anyway, and this is the rest of it.
+/// Are the stated sizes right? The peak is a promise; the arena is checked elsewhere, and this is the rest of the peak.
 bool says_its_size(const Program& program) {
   int64_t arguments = 0, results = 0, shared = 0;
   const auto slot = [&](int32_t s) -> const Slot& { return program.slots[static_cast<size_t>(s)]; };

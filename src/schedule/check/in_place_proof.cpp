@@ -9,7 +9,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// An access as the bytes that it touches: begin + size * element.
+/// The bytes that an access touches: `size` bytes at begin + size * element.
 struct TouchedBytes {
   TouchedBytes(const Touches& kernel, const Touch& access, Int128 first)
       : of(kernel), touch(access), begin(first), size(element_bytes(kernel, access.buffer)) {
@@ -27,8 +27,8 @@ struct TouchedBytes {
   Extremes reach;  ///< of all iterations
 };
 
-/// How two accesses of one kernel are looked at: the first `still` of the loops around both are in one iteration, and
-/// the store's iteration of the next one is later (1) or earlier (-1) than the load's. 0: nothing is known of it.
+/// Which iterations of two accesses of one kernel are compared: both are in the same iteration of the first `still`
+/// loops around both, and in the next loop the store's iteration is later (1) or earlier (-1) than the load's; 0: any.
 struct Iterations {
   size_t still = 0;
   int later = 0;
@@ -40,7 +40,7 @@ class Meeting {
     const Int128 apart = load.begin - store.begin;
     if (load.size == store.size && apart % load.size == 0) {
       unit_ = load.size;
-    } else {  // bytes of both elements
+    } else {  // compare the bytes of both elements
       equation_.add(1, 0, load.size - 1);
       equation_.add(-1, 0, store.size - 1);
     }
@@ -49,14 +49,14 @@ class Meeting {
     equation_.add(-Int128{store.touch.element->constant} * scale(store));
   }
 
-  /// Of two kernels, or two executions that have nothing in common.
+  /// May two unrelated executions meet, such as those of two kernels?
   bool may_be() {
     add_apart(load_, 1);
     add_apart(store_, -1);
     return equation_.may_hold();
   }
 
-  /// Of one kernel.
+  /// May these iterations of one kernel meet?
   bool may_be(const Iterations& how) {
     const Touches& of = load_.of;
     const std::vector<int32_t>& loops = load_.touch.loops;
@@ -96,7 +96,7 @@ class Meeting {
 
 bool are_apart(const Extremes& a, const Extremes& b) { return a.greatest < b.least || b.greatest < a.least; }
 
-/// May the store write where the load has still to read?
+/// May the store write an element before the load reads it?
 bool may_come_before(const TouchedBytes& store, const TouchedBytes& load) {
   const Touches& of = load.of;
   const Touch &reads = load.touch, &writes = store.touch;
@@ -120,7 +120,7 @@ bool may_come_before(const TouchedBytes& store, const TouchedBytes& load) {
   return reads.order > writes.order && Meeting(load, store).may_be(Iterations{common, 0});
 }
 
-/// Among these accesses.
+/// The operand that is overwritten before it is read, considering only accesses with takes_part().
 std::optional<int32_t> overwritten(const PlacedKernel& kernel, const auto& takes_part) {
   std::vector<TouchedBytes> stores;
   for (const Touch& touch : kernel.touches.all()) {

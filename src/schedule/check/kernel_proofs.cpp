@@ -10,7 +10,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// Runs of result `o` that lie where the result has them.
+/// Runs of result `o` whose operands already lie in the result's bytes.
 std::vector<StandingRun> runs_in_place(const Region& region, const PlacedKernel& kernel, size_t o) {
   const BytePlace& result = kernel.place(kernel.inputs + static_cast<int32_t>(o));
   std::vector<StandingRun> runs = standing_runs(region, o);
@@ -21,7 +21,7 @@ std::vector<StandingRun> runs_in_place(const Region& region, const PlacedKernel&
   return runs;
 }
 
-/// Every result is made of operands that lie where it has them.
+/// Do the operands already lie at their places in every result, and fill it?
 bool stands_already(const Region& region, const PlacedKernel& kernel) {
   for (size_t o = 0; o < region.outputs.size(); ++o) {
     std::vector<StandingRun> runs = runs_in_place(region, kernel, o);
@@ -34,7 +34,7 @@ bool stands_already(const Region& region, const PlacedKernel& kernel) {
   return true;
 }
 
-/// Operands that lie within others of the same step that stand.
+/// Finds operands that lie within other operands already at their places in a result of this step.
 void find_standing(const Region& region, PlacedKernel& kernel) {
   for (size_t o = 0; o < region.outputs.size(); ++o) {
     for (const StandingRun& run : runs_in_place(region, kernel, o)) {

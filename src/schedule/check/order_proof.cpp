@@ -12,8 +12,8 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr size_t kMostTrips = 64;  ///< of a loop; where addresses haven't come back by then, its steps form a chain
-constexpr int64_t kMostVisits = 4'000'000, kVisitsPerStep = 64;  ///< beyond them, all steps do
+constexpr size_t kMostTrips = 64;  ///< of a loop; if addresses haven't recurred by then, its steps must form a chain
+constexpr int64_t kMostVisits = 4'000'000, kVisitsPerStep = 64;  ///< beyond these, all steps must form a chain
 
 using Steps = std::vector<ProgramStep>;
 using Pairs = std::vector<std::pair<int32_t, int32_t>>;
@@ -24,8 +24,8 @@ struct Use {
   int32_t step = 0;
 };
 
-/// Steps that touch one and the same byte, as a line goes over all bytes; of those that come next to each other in
-/// conflict, the pairs.
+/// Sweeps over all bytes, with the steps that touch the current byte; collects the pairs of neighbouring steps that
+/// conflict.
 class Line {
  public:
   explicit Line(Pairs& pairs) : pairs_(pairs) {}
@@ -48,20 +48,20 @@ class Line {
   }
 
  private:
-  using Counted = std::map<int32_t, int>;  ///< by step: how many of its uses are here
+  using Counted = std::map<int32_t, int>;  ///< by step: how many of its uses include the current byte
 
   void pair(int32_t earlier, int32_t later) {
     if (earlier < later) pairs_.emplace_back(earlier, later);
   }
 
-  /// The writers before and after a step; -1: none.
+  /// The nearest writers before and after a step; -1 if none.
   std::pair<int32_t, int32_t> around(int32_t step) const {
     const auto next = writers_.upper_bound(step);
     const auto from = writers_.lower_bound(step);
     return {from == writers_.begin() ? -1 : std::prev(from)->first, next == writers_.end() ? -1 : next->first};
   }
 
-  /// Readers between two steps, each with one of them.
+  /// Calls `with` for each reader between two steps.
   template <class Do>
   void readers_between(int32_t from, int32_t to, const Do& with) {
     const auto end = to == -1 ? readers_.end() : readers_.lower_bound(to);
@@ -99,7 +99,7 @@ class Line {
   Counted readers_, writers_;
 };
 
-/// Are these numbers of steps before this one, each once?
+/// Are these distinct, ascending numbers of steps before step `at`?
 bool are_before(const std::vector<int32_t>& after, size_t at) {
   return std::ranges::adjacent_find(after, std::ranges::greater_equal()) == after.end() &&
          (after.empty() || (after.front() >= 0 && after.back() < static_cast<int64_t>(at)));
@@ -123,7 +123,7 @@ class OrderProof {
   }
 
  private:
-  /// All that a block touches; and its pairs in conflict are noted.
+  /// All uses in a block; also records its pairs of steps in conflict.
   std::vector<Use> uses_of(const Steps& block) {
     std::vector<Use> all;
     for (size_t s = 0; s < block.size() && visits_ >= 0; ++s, --visits_) {
@@ -159,7 +159,7 @@ class OrderProof {
   void trips(const ProgramStep& s, std::vector<Use>& all) {
     const std::vector<int32_t> first = memory_.addresses();
     const bool tests = s.trip_count == kNoId;
-    const auto leave = [&] {  // as if it ended here
+    const auto leave = [&] {  // as if the loop ended here
       HeldBytes home = memory_;
       home.settle(s.settle, first);
       for (const int32_t slot : s.settle) {
@@ -191,7 +191,7 @@ class OrderProof {
       const auto last = static_cast<size_t>((s.trip_count - 1) % static_cast<int64_t>(at_end.size()));
       std::vector<int32_t> to(first.size());
       for (size_t k = 0; k < first.size(); ++k) to[k] = static_cast<int32_t>(k);
-      HeldBytes then(program_);  // with each slot where it is at the end
+      HeldBytes then(program_);  // with each slot at its address after the last iteration
       then.rotate(at_end[last], to);
       std::swap(memory_, then);
       leave();
@@ -229,7 +229,7 @@ class OrderProof {
     return true;
   }
 
-  /// Which of the pairs has no path, 64 steps at a time: those of them that each later step waits for.
+  /// A pair without a path. For 64 steps at a time, finds those for which each later step waits.
   static std::string unordered(const Steps& block, const Pairs& pairs) {
     std::vector<uint64_t> waits(block.size());
     for (auto pair = pairs.begin(); pair != pairs.end();) {
@@ -258,7 +258,7 @@ class OrderProof {
   }
 
   const Program& program_;
-  HeldBytes memory_;  ///< holds nothing: where slots lie
+  HeldBytes memory_;  ///< only for the slots' addresses; holds no values
   std::map<const Steps*, Pairs> in_conflict_;
   std::string fault_;
   int64_t visits_ = 0;  ///< of steps, left

@@ -8,8 +8,8 @@
 namespace lowtide::engine {
 namespace {
 
-/// The bytes of an array as digits of a mixed-radix number, and where each byte must lie in the end: a constant and,
-/// for each digit, `target` times its value. The moves are done to the digits, until each stands where it counts.
+/// The address of an array's byte as digits of a mixed-radix number, with the address it must have in the end: a
+/// constant plus, for each digit, `target` times its value. Moves permute the digits until strides equal targets.
 class Digits {
  public:
   struct Digit {
@@ -18,7 +18,7 @@ class Digits {
 
   explicit Digits(std::vector<Digit> digits) : digits_(std::move(digits)) {}
 
-  /// False: it cuts the array where no digits end, and nothing is done.
+  /// False if the move splits the array at no digit boundary; then nothing changes.
   bool apply(const ArrayMove& move) {
     const std::vector<Digit> before = digits_;
     const bool reverses = move.kind == ArrayMove::kReverse;
@@ -41,7 +41,7 @@ class Digits {
     return true;
   }
 
-  /// Does every byte lie where it must?
+  /// Is every byte at its final address?
   bool are_in_order() const {
     int64_t stride = 1;
     for (size_t k = digits_.size(); k-- > 0; stride *= digits_[k].extent) {
@@ -54,7 +54,7 @@ class Digits {
 
  private:
   /// Splits before the last `after` digits, so that the preceding ones count to `count`: the digit there is split in
-  /// two if needed. Returns the number of digits after the split; none: it would not fall on digit boundaries.
+  /// two if needed. Returns the number of digits after the split; none if the split isn't at a digit boundary.
   std::optional<size_t> cut(size_t after, int64_t count) {
     if (count <= 0) return {};
     while (count > 1) {
@@ -79,7 +79,7 @@ class Digits {
   int64_t constant_ = 0;
 };
 
-/// Two transpositions that are one: of panels of rows, or of columns.
+/// Combines two transpositions, of panels of rows or of columns, into one.
 ///   [b p][r][c][u] -> [b p][c][r][u], then [b][p][c][r u] -> [b][c][p][r u]: [b][p r][c][u] -> [b][c][p r][u]
 ///   [b][r][p][c u] -> [b][p][r][c u], then [b p][r][c][u] -> [b p][c][r][u]: [b][r][p c][u] -> [b][p c][r][u]
 std::optional<ArrayMove> as_one(const ArrayMove& one, const ArrayMove& two) {
@@ -91,7 +91,7 @@ std::optional<ArrayMove> as_one(const ArrayMove& one, const ArrayMove& two) {
   return {};
 }
 
-/// The operand's digits, and where the kernel's one store puts them. Nothing: it is no rearrangement.
+/// The operand's digits, with the targets of the kernel's one store. Nothing if the kernel is no rearrangement.
 std::optional<Digits> digits_of(const PlacedKernel& kernel) {
   const Nest& nest = kernel.touches.nest();
   if (nest.stores.size() != 1 || kernel.buffers.size() != 2 || kernel.inputs != 1) return {};
@@ -122,7 +122,7 @@ std::optional<Digits> digits_of(const PlacedKernel& kernel) {
     if (axis.extent > 1) axes.push_back(axis);
   }
   if (counted != value.affine.terms.size() + store.index.terms.size()) return {};
-  // Walked so that the operand's elements come one after another.
+  // Walk the axes so that the operand's addresses ascend.
   int64_t first_read = value.affine.constant, first_stored = store.index.constant;
   for (Axis& axis : axes) {
     if (axis.from > 0) continue;

@@ -9,7 +9,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// Do the operands follow each other in memory? Not where one has several rows, or elements share bytes.
+/// Do the operands follow each other in memory? Not if one has several rows, or elements share bytes.
 bool appends(const Instruction& i) {
   if (i.opcode != Opcode::kConcatenate || type_bits(i.shape.type) != 8 * stored_bytes(i.shape.type)) return false;
   const auto along = static_cast<size_t>(i.as<DimensionsAttributes>().dimensions[0]);

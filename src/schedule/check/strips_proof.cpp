@@ -9,7 +9,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// Elements that an access touches in iterations [from, to) of its piece.
+/// The elements that an access touches in iterations [from, to) of its piece.
 class Swept {
  public:
   Swept(const Touches& touches, const Touch& touch, int32_t loop) : touches_(touches), touch_(touch), loop_(loop) {
@@ -69,7 +69,7 @@ class StripsProof {
 
   const Nest& nest() const { return kernel_.touches.nest(); }
   const NestBuffer& buffer(int32_t b) const { return nest().buffers[static_cast<size_t>(b)]; }
-  /// Its number among the outputs that are made in strips.
+  /// The buffer's number among the outputs computed in strips; kNoId if it is none.
   int32_t tiled(int32_t b) const {
     for (size_t o = 0; o < strips_.outputs.size(); ++o) {
       if (strips_.outputs[o].number + kernel_.inputs == b) return static_cast<int32_t>(o);
@@ -112,7 +112,7 @@ class StripsProof {
     return apart && std::ssize(s.pieces) == kernel_.touches.piece_count() && !kernel_.touches.pieces().empty();
   }
 
-  /// Nothing reads a result, and what lies under a result that is made in strips lies there element for element.
+  /// Does nothing read a result, and does each operand under a result in strips share it element by element?
   bool are_buffers_apart() const {
     for (const Touch& touch : kernel_.touches.all()) {
       if (!touch.stores && touch.buffer >= kernel_.inputs) return false;
@@ -162,7 +162,7 @@ class StripsProof {
     return true;
   }
 
-  /// A single iteration, which reads everything before it stores, and whose stores are put back after it.
+  /// Is the piece one iteration that reads everything before it stores, and whose stores are patches, put back later?
   bool is_patch(const Sweep& sweep, int32_t p) {
     patched_ += std::ssize(sweep.stores);
     if (sweep.piece->extent != 1 || operand_overwritten_by(kernel_, p)) return false;
@@ -174,7 +174,7 @@ class StripsProof {
     });
   }
 
-  /// Iteration i stores from stride * i + first on.
+  /// Does iteration i store only from element stride * i + first on?
   static bool is_sweep(const Sweep& sweep) {
     const StripPiece& piece = *sweep.piece;
     if (piece.stride <= 0 || piece.first < 0 || piece.granule <= 0) return false;
@@ -185,14 +185,14 @@ class StripsProof {
     });
   }
 
-  /// The first iteration of a piece that stores nothing in front of `end`; rounded up as far as the runtime may.
+  /// The first iteration of a piece that stores nothing before `end`; rounded up to granules, as the runtime may do.
   static int64_t iteration(const StripPiece& piece, int64_t end, int64_t granule) {
     if (end <= piece.first) return 0;
     const Int128 i = (Int128{end} - piece.first + piece.stride - 1) / piece.stride;
     return static_cast<int64_t>(std::min<Int128>(piece.extent, (i + granule - 1) / granule * granule));
   }
 
-  /// Elements that scratch has to keep for a result.
+  /// How many elements scratch must keep for a result.
   Int128 most_in_window() const {
     const Strips& s = strips_;
     return std::min<Int128>(s.elements, Int128{s.delay} + s.tile + s.spill);

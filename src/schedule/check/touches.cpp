@@ -21,7 +21,7 @@ bool Touches::stores_within(int32_t id) const {
   });
 }
 
-/// Block 0 stores, or a loop that stores is one that ends by itself or gives a result.
+/// Does block 0 itself store, or a loop in it that is a while or has a result?
 bool Touches::is_one_piece() const {
   return std::ranges::any_of(block(0).items, [&](const Item& item) {
     if (item.kind == Item::kStore) return true;
@@ -75,7 +75,7 @@ void Touches::need_block(Needed& needed, int32_t id, int32_t piece) {
   }
 }
 
-/// Which pieces run an item of block 0; what nothing needs may stand anywhere.
+/// Sets the pieces that run an item of block 0; an item that nothing needs may be in any.
 void Touches::number(const Item& item, Touch& touch) const {
   if (pieces_.empty()) return;
   const auto count = static_cast<int32_t>(pieces_.size());
@@ -163,7 +163,7 @@ Extremes Touches::bounds(NodeId atom, const Range& range, int depth) const {
 bool Touches::is_fixed_by(NodeId atom, const std::vector<int32_t>& loops, size_t count) const {
   const Node& of = node(atom);
   int32_t around = of.kind == NodeKind::kLoopIndex ? of.loop : block(of.block).loop;
-  // Loops around it, the innermost first: all must stand among the first `count`.
+  // Loops around the atom, the innermost first: all must be among the first `count`.
   while (around != kNoId) {
     const auto end = loops.begin() + static_cast<std::ptrdiff_t>(count);
     if (std::find(loops.begin(), end, around) == end) return false;

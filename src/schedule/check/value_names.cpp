@@ -11,13 +11,13 @@ bool is_of_whole_bytes(const Shape& shape) {
   return shape.is_array() && type_bits(shape.type) == 8 * stored_bytes(shape.type) && is_row_major(shape);
 }
 
-/// The result's dimensions that count, each as the operand's dimension that it walks, must come in the operand's order:
-/// dimensions of one element may stand anywhere.
+/// Do dimensions with more than one element keep their order from the operand to the result? Dimensions of one element
+/// may be anywhere.
 bool keeps_elements_in_order(const Instruction& i) {
   const Shape &from = i.operand(0).shape, &to = i.shape;
   if (element_count(from) != element_count(to)) return false;
   const Dims& map = i.as<DimensionsAttributes>().dimensions;
-  Dims walked;  // per dimension that counts, in the operand's order for broadcasts, in the result's for transposes
+  Dims walked;  // per dimension of more than one element, in the operand's order for broadcasts, else in the result's
   for (size_t d = 0; d < map.size(); ++d) {
     const int64_t extent = i.opcode == Opcode::kTranspose ? to.dims[d] : from.dims[d];
     if (extent != 1) walked.push_back(map[d]);
@@ -66,7 +66,7 @@ bool has_bytes_of_operand(const Instruction& i) {
              logical_bytes(i.shape) == logical_bytes(i.operand(0).shape);
     case Opcode::kTranspose:
     case Opcode::kBroadcast: return keeps_elements_in_order(i);
-    // Whole and part are one array on one device. Where sizes are all devices', one of them is another.
+    // Whole and part are one array on one device. If sizes are those of all devices, their sizes differ.
     case Opcode::kCustomCall:
       return i.shape.is_array() && names_its_operands(i) && stated_parts(i.parent->module()).has_value();
     default: return false;
