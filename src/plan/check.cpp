@@ -10,7 +10,7 @@ namespace {
 
 std::string name(size_t buffer) { return "buffer " + std::to_string(buffer); }
 
-/// Births and deaths in time order, deaths first where both fall on one step.
+/// A birth or a death; sorted by time, deaths before births at the same step.
 struct Event {
   Step at;
   bool birth;
@@ -40,7 +40,7 @@ std::string check_placement(const Problem& problem, const Placement& placement) 
   }
   std::stable_sort(events.begin(), events.end(),
                    [](const Event& a, const Event& b) { return a.at != b.at ? a.at < b.at : a.birth < b.birth; });
-  // Live buffers by offset: a new one may touch neither its left nor its right neighbour.
+  // Live buffers by offset: a new one must overlap neither its left nor its right neighbour.
   std::map<ArenaOffset, size_t> live;
   for (const Event& event : events) {
     const ArenaOffset offset = placement.offsets[event.buffer];

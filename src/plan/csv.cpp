@@ -11,7 +11,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// Sizes and their sum must stay far from the end of 64 bits.
+/// Sizes and their sum must be far below 2^63.
 constexpr Bytes kMostBytes = int64_t{1} << 60;
 constexpr Bytes kMostAlignment = int64_t{1} << 40;
 
@@ -44,7 +44,7 @@ struct Span {
   int64_t begin = 0, end = 0;
 };
 
-/// Where the columns are; -1: not there.
+/// The index of each column; -1 if it is absent.
 struct Columns {
   int id = -1, lower = -1, upper = -1, size = -1, alignment = -1, gaps = -1, offset = -1;
   bool inclusive = false;  ///< `upper` is the last step alive
@@ -75,7 +75,7 @@ Result<Columns> read_header(std::string_view line) {
   return columns;
 }
 
-/// "5-7 9-12" within the life, taken out of it.
+/// The life without its gaps, written as "5-7 9-12".
 Result<std::vector<Span>> without_gaps(Span life, std::string_view text) {
   std::vector<Span> alive;
   std::vector<Span> gaps;
@@ -139,7 +139,7 @@ Result<Row> read_row(const Columns& columns, const std::vector<std::string_view>
   return row;
 }
 
-/// Steps counted from the first birth; where they still don't fit, only their order is kept.
+/// Counts steps from the first birth; if they don't fit in a Step even so, keeps only their order.
 void set_lives(Problem& problem, const std::vector<std::vector<Span>>& alive) {
   std::vector<int64_t> moments;
   for (const auto& spans : alive) {
@@ -158,7 +158,7 @@ void set_lives(Problem& problem, const std::vector<std::vector<Span>>& alive) {
   }
 }
 
-/// The fields but the offset.
+/// The fields without the offset.
 std::string kept(const Columns& columns, const std::vector<std::string_view>& fields) {
   std::string line;
   for (size_t i = 0; i < fields.size(); ++i) {

@@ -10,7 +10,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// Holes tried for a buffer that alignment keeps out of large enough ones: far more than programs need.
+/// Holes tried for a buffer that fits by size but not by alignment: far more than programs need.
 constexpr int kMostTries = 256;
 
 /// The arena as the program runs: every byte below the top is part of a live buffer or of a hole.
@@ -18,7 +18,7 @@ class Arena {
  public:
   explicit Arena(Bytes alignment) : alignment_(std::max<Bytes>(alignment, 1)) {}
 
-  /// The part taken for a buffer: it lies at its end, aligned.
+  /// The bytes [begin, end) taken for a buffer, which itself lies at [at, end), aligned.
   struct Part {
     ArenaOffset begin = 0, at = 0, end = 0;
   };

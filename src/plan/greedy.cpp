@@ -23,7 +23,7 @@ int64_t duration(const PackBuffer& buffer) {
   return buffer.alive.empty() ? 0 : int64_t{buffer.alive.back().dies} - buffer.alive.front().born;
 }
 
-/// The largest sum of live sizes that each buffer meets.
+/// For each buffer, the largest load (sum of live sizes) during its life, sampled.
 std::vector<Bytes> load_met(const Problem& problem) {
   std::vector<std::pair<Step, Bytes>> events;
   for (const PackBuffer& buffer : problem.buffers) {
@@ -37,7 +37,7 @@ std::vector<Bytes> load_met(const Problem& problem) {
   const auto live_at = [&](Step at) {
     return std::prev(std::upper_bound(events.begin(), events.end(), std::pair{at, kMost}))->second;
   };
-  // A sparse table of maxima would be exact; the value at birth, death and between is what orders need.
+  // A sparse table of maxima would be exact; for orders, the load at birth, at death and midway suffices.
   std::vector<Bytes> met(problem.buffers.size(), 0);
   for (size_t b = 0; b < met.size(); ++b) {
     for (const Lifetime& life : problem.buffers[b].alive) {
@@ -48,7 +48,7 @@ std::vector<Bytes> load_met(const Problem& problem) {
   return met;
 }
 
-/// Births and deaths from each buffer's first birth to its last death.
+/// For each buffer, the number of steps with births or deaths from its first birth to its last death.
 std::vector<int64_t> events_met(const Problem& problem) {
   std::vector<Step> events;
   for (const PackBuffer& buffer : problem.buffers) {
@@ -66,12 +66,12 @@ std::vector<int64_t> events_met(const Problem& problem) {
   return met;
 }
 
-/// Bytes taken at some moment of the buffer's life.
+/// Bytes that are taken at some step of the buffer's life.
 struct Taken {
   ArenaOffset begin, end;
 };
 
-/// Where `size` bytes fit best among what is taken, sorted by begin: in the smallest hole, else above everything.
+/// Finds where `size` bytes fit best among taken bytes, sorted by begin: in the smallest hole, else above everything.
 class BestFit {
  public:
   BestFit(Bytes size, Bytes alignment) : size_(size), alignment_(alignment) {}
@@ -102,9 +102,9 @@ bool alive_together(const PackBuffer& a, const PackBuffer& b) {
   return false;
 }
 
-/// Placed buffers in order of offset. While they are few, passing over all of them is cheaper than finding and sorting
-/// those that are alive together with the next. Lifetimes lie apart from the rest, so that a block of them is compared
-/// at once: most blocks have none that overlaps.
+/// Placed buffers in order of offset. While they are few, visiting all of them is cheaper than finding and sorting
+/// those that are live together with the next buffer. Lifetimes are in separate arrays, so that a block of them is
+/// compared at once: most blocks contain none that overlaps.
 class Placed {
  public:
   void add(ArenaOffset begin, ArenaOffset end, Step born, Step dies, int32_t buffer) {
@@ -118,10 +118,10 @@ class Placed {
 
   size_t size() const { return taken_.size(); }
 
-  /// f(begin, end, buffer) for those whose first birth and last death enclose a step of the given ones, by offset.
+  /// Calls f(begin, end, buffer) by offset for those whose [first birth, last death) overlaps [born, dies).
   template <class F>
   void visit(Step born, Step dies, F&& f) const {
-    // Without branches, for vectors of them.
+    // without branches, so that it is vectorised
     const auto overlaps = [&](size_t k) { return int{born_[k] < dies} & int{born < dies_[k]}; };
     const auto look_at = [&](size_t from, size_t to) {
       for (size_t k = from; k < to; ++k) {
@@ -144,10 +144,10 @@ class Placed {
     int32_t buffer;
   };
   std::vector<Row> taken_;
-  std::vector<Step> born_, dies_;  ///< first and last
+  std::vector<Step> born_, dies_;  ///< first birth, last death
 };
 constexpr size_t kFew = 8192;
-/// What a visit costs that comes with finding and sorting, in visits of the other kind.
+/// The cost of a visit with finding and sorting, relative to a visit when all buffers are visited.
 constexpr int64_t kSortedVisit = 15;
 
 Placement keep_lower(Placement a, Placement b) { return b.height < a.height ? std::move(b) : std::move(a); }

@@ -11,11 +11,11 @@
 namespace lowtide::engine {
 namespace {
 
-/// Above this, a component isn't searched: a node visits all of its buffers.
+/// Larger components aren't searched, since a node of the search visits all of its buffers.
 constexpr size_t kMostSearched = 2048;
-/// Of a height, what is too little to search for.
+/// A gap of at most this part (1/2000) of a height isn't searched.
 constexpr Bytes kFineness = 2000;
-/// In large programs only the first, or the first few, are tried.
+/// Large programs try only the first one or few.
 constexpr std::array kOrders = {PackOrder::kByEvents, PackOrder::kBySize, PackOrder::kByDuration,
                                 PackOrder::kByArea,   PackOrder::kByLoad, PackOrder::kByBirth};
 
@@ -50,7 +50,7 @@ class Packer {
       const Bytes above = std::max<Bytes>(0, *std::max_element(heights_.begin(), heights_.end()) - target_);
       if (above < work_ / work_per_byte_) work_ = above * work_per_byte_;
     }
-    // The highest first: nothing below another's height is worth a search.
+    // The highest component first: lowering one below another's height gains nothing.
     while (work_ > 0 && !components_.empty()) {
       const size_t worst = static_cast<size_t>(std::max_element(heights_.begin(), heights_.end()) - heights_.begin());
       if (heights_[worst] <= target_) break;
@@ -76,7 +76,7 @@ class Packer {
     return placement;
   }
 
-  /// Takes over, for each component, what is lower than the best so far. Returns the height reached by all.
+  /// For each component, keeps the placement if it is lower than the best so far. Returns the height of `other`.
   Bytes take_better(const Placement& other) {
     Bytes highest = 0;
     for (size_t c = 0; c < components_.size(); ++c) {
@@ -92,7 +92,7 @@ class Packer {
     return highest;
   }
 
-  /// Exact search for the target, then by bisection between what failed and what was found.
+  /// Exact search for the target height, then bisection between the highest failure and the lowest placement found.
   void search(size_t c) {
     const std::vector<int32_t>& component = components_[c];
     Bytes failed = target_ - 1, trial = target_;
@@ -115,7 +115,7 @@ class Packer {
     }
   }
 
-  /// Places first what ended above the target, again and again: what is hard to place moves to the front.
+  /// Repeatedly moves buffers that ended above the target to the front of the sequence: the hard ones are placed first.
   void improve(size_t c) {
     std::vector<int32_t> sequence = components_[c];
     std::stable_sort(sequence.begin(), sequence.end(), [&](int32_t a, int32_t b) {
@@ -160,7 +160,7 @@ Bytes packing_bound(const Problem& problem) {
     const Bytes after = (shared - buffer.size % shared) % shared;
     if (buffer.size > 0 && buffer.size < std::numeric_limits<Bytes>::max() - after) buffer.size += after;
   }
-  // The topmost buffer may end before the next multiple.
+  // The topmost buffer may end before the next multiple of the alignment.
   return std::max(load, load_of(rounded) - (shared - 1));
 }
 

@@ -44,7 +44,7 @@ Packings::Packings(std::span<const KnownPlacement> known) {
 
 namespace {
 
-/// What is known is a claim: it holds where the checker finds no fault, and takes no more than its buffers reach.
+/// A known placement isn't trusted: it holds if the checker finds no fault and its height is what its buffers reach.
 bool holds(const Problem& problem, const Placement& known) {
   if (!check_placement(problem, known).empty()) return false;
   ArenaOffset reached = 0;

@@ -13,7 +13,7 @@ namespace {
 constexpr Bytes kMost = std::numeric_limits<Bytes>::max();
 /// Nodes of the first round; each round doubles it.
 constexpr int64_t kFirstRound = 1000;
-/// Failed parts remembered: 16 bytes each and more.
+/// Failed parts remembered; each takes at least 16 bytes.
 constexpr size_t kMostFailed = 1 << 20;
 
 /// Which buffer comes first among those with the same lowest offset.
@@ -34,11 +34,11 @@ uint64_t mix(uint64_t x) {
 }
 
 struct Buffer {
-  Bytes size = 0;     ///< rounded up to what all alignments share: the next one starts there
-  Bytes written = 0;  ///< as wanted: the topmost may end here
+  Bytes size = 0;     ///< rounded up to the common divisor of all alignments, where the next can start
+  Bytes written = 0;  ///< not rounded: the topmost buffer may end here
   Bytes alignment = 1;
   int64_t duration = 0;
-  int32_t begin = 0, end = 0;  ///< sections, from the first to the last
+  int32_t begin = 0, end = 0;  ///< sections [begin, end)
 };
 
 class Search {
@@ -111,7 +111,7 @@ class Search {
     return solve(all, 0, -1);
   }
 
-  /// Ranks the buffers of a part by what is left to place at their time.
+  /// Ranks the buffers of a part by rank_by_, with the load still to place in their sections.
   void give_ranks(std::span<const int32_t> part) {
     struct Row {
       std::array<double, 3> key;
@@ -173,8 +173,8 @@ class Search {
     return solved;
   }
 
-  /// A part is as good as any other with the same buffers at the same lowest offsets. Two parts that differ collide
-  /// with a chance of 2^-64: then a packing may be missed, none is wrong.
+  /// A hash of the part: parts with the same buffers at the same lowest offsets are equivalent. Different parts collide
+  /// with a probability of 2^-64: then a packing may be missed, but none is wrong.
   uint64_t key_of(std::span<const int32_t> part) const {
     uint64_t key = 0;
     for (const int32_t b : part) {
@@ -185,7 +185,7 @@ class Search {
 
   bool place_next(std::span<int32_t> part, ArenaOffset floor, int32_t last_rank) {
     if (--nodes_left_ < 0) return false;
-    // The two lowest ends: no buffer starts where another would fit whole below it.
+    // The two lowest ends: no buffer may start where another would fit entirely below it.
     ArenaOffset end = kMost, second_end = kMost;
     int32_t ends_first = -1, begin = at(part[0]).begin, last = 0;
     for (const int32_t b : part) {
@@ -203,7 +203,7 @@ class Search {
     }
     Bytes most_left = 0;
     for (int32_t s = begin; s < last; ++s) most_left = std::max(most_left, left_[static_cast<size_t>(s)]);
-    const ArenaOffset highest = bound_ - most_left;  // whatever comes later comes no lower
+    const ArenaOffset highest = bound_ - most_left;  // later buffers are placed no lower
     std::vector<int32_t> next;
     for (const int32_t b : part) {
       const ArenaOffset offset = lowest_[static_cast<size_t>(b)];
@@ -229,7 +229,7 @@ class Search {
     return false;
   }
 
-  /// Places a buffer at its lowest offset. False where the rest no longer fits. `above`: some unplaced buffer meets it.
+  /// Places a buffer at its lowest offset. False if the rest no longer fits. above: does an unplaced buffer overlap it?
   bool place(int32_t b, bool& above) {
     const Buffer& buffer = at(b);
     const ArenaOffset offset = lowest_[static_cast<size_t>(b)], end = offset + buffer.size;
@@ -253,7 +253,7 @@ class Search {
       begin = std::min(begin, at(other).begin);
       last = std::max(last, at(other).end);
       if (lowest + at(other).written > capacity_) {
-        // What fails is what the hatless rule must not hide: some buffer meets this one.
+        // `above` is set here, so the caller goes on to try other buffers instead of this one.
         return false;
       }
     }
@@ -280,7 +280,7 @@ class Search {
     return false;
   }
 
-  /// Undoes the placement of b and of all that came after it.
+  /// Undoes the placement of b and of all buffers placed after it.
   void withdraw(int32_t b, size_t mark) {
     for (int32_t last = -1; last != b;) {
       last = history_.back();
@@ -303,16 +303,16 @@ class Search {
   Bytes bound_ = 0;  ///< capacity for rounded sizes
   std::vector<Buffer> buffers_;
   std::vector<int32_t> by_time_;
-  std::unordered_set<uint64_t> failed_;  ///< parts; what failed under one rank fails under all
+  std::unordered_set<uint64_t> failed_;  ///< parts; a part that failed under one rank fails under all
 
   Rank rank_by_ = Rank::kDurationFirst;
-  int64_t nodes_left_ = 0;  ///< negative: the attempt was broken off
+  int64_t nodes_left_ = 0;  ///< negative: the attempt was abandoned
   std::vector<ArenaOffset> lowest_, offset_;
   std::vector<char> placed_;
   std::vector<int32_t> rank_;
-  std::vector<Bytes> left_;  ///< per section: bytes to place
+  std::vector<Bytes> left_;  ///< per section: bytes still to place
   std::vector<int32_t> unplaced_;
-  std::vector<int32_t> low_one_;  ///< per section: a buffer that showed last that the section fits
+  std::vector<int32_t> low_one_;  ///< per section: the last buffer found that lets the section fit
   std::vector<int32_t> history_;
   struct Raised {
     int32_t buffer;
