@@ -1,4 +1,4 @@
-// A builder only takes down what it is told: names, shapes and attributes mean something once a module is made.
+// A builder only records what it is told; names, shapes and attributes are interpreted when a module is made.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ struct ModuleBuilder::Function::State {
     std::vector<Value> operands;
     std::vector<Attribute> attributes;
     Shape shape;
-    const void* elements = nullptr;  ///< of a constant, until they are copied
+    const void* elements = nullptr;  ///< a constant's, until they are copied
     std::vector<std::byte> bytes;
     int64_t number = 0;  ///< of a parameter
   };
@@ -28,8 +28,8 @@ struct ModuleBuilder::Function::State {
   std::vector<Operation> operations;
   std::vector<Value> results;
   int64_t parameters = 0;
-  std::shared_ptr<int64_t> finished_all;  ///< of the module's, how many had their results
-  int64_t finished = 0;                   ///< which of them this one was; 0: it has none yet
+  std::shared_ptr<int64_t> finished_all;  ///< how many functions of the module have their results
+  int64_t finished = 0;                   ///< this function's number among these; 0: it has no results yet
 
   Value add(Operation operation) {
     operations.push_back(std::move(operation));
@@ -117,7 +117,7 @@ ModuleBuilder::Function& ModuleBuilder::function(const std::string& name) {
 
 void ModuleBuilder::donate(int64_t argument, int64_t result) { state_->donations.emplace_back(argument, result); }
 
-/// What a builder's classes let nobody else see.
+/// Access to the private parts of the builder's classes.
 struct BuilderParts {
   using Function = ModuleBuilder::Function::State;
   static const Function& of(const ModuleBuilder::Function& function) { return *function.state_; }
@@ -128,7 +128,7 @@ namespace {
 
 using Operation = BuilderParts::Function::Operation;
 
-/// One function's instructions.
+/// Makes the instructions of one function.
 class MakeFunction {
  public:
   MakeFunction(Module& module, const BuilderParts::Function& from)
@@ -243,7 +243,7 @@ class MakeFunction {
 Result<std::unique_ptr<Module>> make_module(const ModuleBuilder::State& builder, std::shared_ptr<Context> context) {
   auto module = std::make_unique<Module>(std::move(context));
   module->name = builder.name;
-  // Whatever a function calls was finished before it.
+  // Functions in the order in which they were finished: callees come before callers.
   std::vector<const BuilderParts::Function*> called;
   for (size_t f = 1; f < builder.functions.size(); ++f) called.push_back(&BuilderParts::of(*builder.functions[f]));
   std::ranges::stable_sort(called, {}, &BuilderParts::Function::finished);

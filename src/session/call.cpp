@@ -12,7 +12,7 @@ Call::Call(Session::State& session, std::shared_ptr<Context> context)
   context_->progress().set_watched(true);
   try {
     teller_ = std::thread([this] { tell(); });
-  } catch (const std::system_error&) {  // work matters more
+  } catch (const std::system_error&) {  // go on without reports of progress
     context_->progress().set_watched(false);
   }
 }
@@ -51,7 +51,7 @@ Input Call::own(lowtide::Module module) const {
   const Input& from = state->input;
   Input input;
   if (is_last) {
-    // Whoever had a copy has done with it: to drop one more waits for what they did before they dropped theirs.
+    // Dropping one more copy synchronises with what other owners did before they dropped theirs.
     std::shared_ptr<const lowtide::Module::State>(state).reset();
     input = std::move(const_cast<lowtide::Module::State&>(*state).input);
   } else {

@@ -25,7 +25,7 @@ using engine::guarded;
 
 namespace {
 
-/// Where an argument or result that is an array stands among the leaves of its program.
+/// An array among the leaves of the program's arguments or results.
 struct Leaf {
   size_t number = 0;
   int64_t bytes = 0;
@@ -61,10 +61,10 @@ struct Executable::State {
   std::vector<ProgramArray> arguments, results;
   std::vector<Leaf> argument_leaves, result_leaves;
   size_t all_arguments = 0, all_results = 0;  ///< leaves, arrays or not
-  std::vector<const engine::Storage*> taken;  ///< by argument: where the program may overwrite it; null: it doesn't
-  std::vector<int64_t> lives_in;              ///< by result: the argument in which it ends; -1: none
+  std::vector<const engine::Storage*> taken;  ///< by argument: its storage if the program may overwrite it, else null
+  std::vector<int64_t> lives_in;              ///< by result: the argument that it aliases; -1: none
   std::mutex mutex;
-  std::vector<std::unique_ptr<engine::LoadedProgram>> all;  ///< as many as have run at once
+  std::vector<std::unique_ptr<engine::LoadedProgram>> all;  ///< one per concurrent run
   std::vector<engine::LoadedProgram*> idle;
 
   const engine::Program& program() const { return *made_for; }
@@ -74,7 +74,7 @@ struct Executable::State {
     idle.push_back(one.get());
     all.push_back(std::move(one));
   }
-  /// One that nobody runs, until the last copy of this is gone.
+  /// An idle program, borrowed until the last copy of the returned pointer is gone.
   static std::shared_ptr<engine::LoadedProgram> borrow(const std::shared_ptr<State>& state) {
     engine::LoadedProgram* one = nullptr;
     {
@@ -172,7 +172,7 @@ struct Executable::State {
       void*& place = memory.arguments[argument_leaves[a].number];
       place = given[a].data;
       if (!taken[a] || given[a].donated || argument_leaves[a].bytes == 0) continue;
-      // What would be overwritten is made where its result goes, or beside.
+      // The program would overwrite the argument: copy it to where the result goes, or to separate memory.
       const auto result = std::ranges::find(lives_in, static_cast<int64_t>(a));
       const auto r = static_cast<size_t>(result - lives_in.begin());
       if (result != lives_in.end() && result_leaves[r].bytes == argument_leaves[a].bytes) {
@@ -203,7 +203,7 @@ struct Event::State {
   State() = default;
   State(const State&) = delete;
   State& operator=(const State&) = delete;
-  /// Whoever forgets the last copy of an event waits for it.
+  /// Dropping the last copy of an event waits for it.
   ~State() {
     if (thread.joinable()) thread.join();
   }
@@ -253,7 +253,7 @@ Event Executable::start(std::vector<Argument> arguments, std::vector<void*> resu
   };
   try {
     event->thread = std::thread(work, std::move(promise));
-  } catch (const std::system_error&) {  // no thread is left: this one does the work
+  } catch (const std::system_error&) {  // no thread can be started: this one does the work
     std::promise<Result<void>> here;
     event->outcome = here.get_future().share();
     work(std::move(here));

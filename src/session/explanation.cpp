@@ -1,4 +1,4 @@
-// What the structs of the public face can be printed as.
+// The text forms of structs of the public interface.
 #include "lowtide/explanation.h"
 
 #include "lowtide/fit_report.h"

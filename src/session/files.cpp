@@ -29,7 +29,7 @@ std::string file_of(const std::string& path) {
   return sign == std::string::npos || fs::exists(path, error) ? path : path.substr(0, sign);
 }
 
-/// A module, or a report on one: what else lies in a dump directory, pages for one, isn't the input.
+/// Is the file a module or a report on one? Other files of a dump directory, such as HTML pages, aren't read.
 bool is_read_of_dumps(const std::string& path) {
   constexpr size_t kHeadBytes = size_t{16} << 10;
   const std::string head = engine::read_head(path, kHeadBytes);

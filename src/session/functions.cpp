@@ -1,4 +1,4 @@
-// A module's functions for those who see only the public face: as it would be built by a ModuleBuilder.
+// A module's functions in the public interface, in the form in which a ModuleBuilder would build them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace lowtide {
 namespace engine {
 namespace {
 
-/// `, key=value, key=value`: commas inside braces, brackets and strings belong to values.
+/// Splits `, key=value, key=value`; commas inside braces, brackets and strings belong to values.
 std::vector<ModuleBuilder::Attribute> attributes_in(std::string_view text) {
   std::vector<ModuleBuilder::Attribute> found;
   size_t at = 0;
@@ -150,7 +150,7 @@ class Functions {
     return made;
   }
 
-  /// `{%a, %b}` with the functions' places instead of their names.
+  /// `{%a, %b}` with the functions' indices in place of their names.
   std::string by_place(std::string_view text) const {
     std::string made;
     for (size_t at = 0; at < text.size();) {
@@ -168,7 +168,7 @@ class Functions {
 
   const Module& module_;
   SideEffects effects_;
-  std::vector<size_t> lines_;  ///< where each begins in the source
+  std::vector<size_t> lines_;  ///< the offset at which each begins in the source
   std::vector<ProgramFunction> functions_;
   std::unordered_map<const Computation*, size_t> places_;
 };

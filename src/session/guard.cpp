@@ -6,7 +6,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// Takes ":12" off the end; 0 where it doesn't end so.
+/// Removes ":12" from the end and returns the number; 0 if the text doesn't end this way.
 int64_t take_number(std::string_view& text) {
   const size_t colon = text.rfind(':');
   if (colon == std::string_view::npos) return 0;
@@ -18,7 +18,7 @@ int64_t take_number(std::string_view& text) {
   return number;
 }
 
-/// "file:12:3: " before the sentence: Status::at().
+/// Parses the "file:12:3: " that Status::at() puts before the message.
 std::optional<Place> place_of(std::string_view message) {
   for (size_t at = message.find(": "); at != std::string_view::npos; at = message.find(": ", at + 1)) {
     std::string_view file = message.substr(0, at);

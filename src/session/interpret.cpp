@@ -1,4 +1,4 @@
-// Runs by the definitions of operations.
+// Runs that interpret the program by the definitions of its operations.
 #include <fmt/format.h>
 
 #include <cstring>
@@ -47,7 +47,7 @@ class InterpretedRun final : public Run::State {
   std::vector<Value> values_;
 };
 
-/// The tensors of a value whose leaves are named arg<next>, arg<next+1>, ...; tuples are built from theirs.
+/// Reads a value whose leaves are the tensors arg<next>, arg<next+1>, ...
 Result<Value> value_from(const TensorFile& file, const Shape& shape, int64_t& next) {
   if (!shape.is_tuple()) {
     if (shape.is_array()) return file.load_as(fmt::format("arg{}", next++), shape);
@@ -77,7 +77,7 @@ Result<std::vector<Value>> arguments_from(const Module& module, TensorFile file)
   return arguments;
 }
 
-/// Refuses what can't be held before the machine starts to swap.
+/// Refuses a program that doesn't fit in memory, before the machine starts to swap.
 Status check_memory(const Account& account) {
   const AvailableMemory available = available_memory();
   if (account.peak_bytes() <= available.bytes) return {};

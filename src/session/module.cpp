@@ -79,7 +79,7 @@ Result<Module> Module::on_each_device() const {
     engine::Input input = copy_of(state_->input);
     LT_PASS(engine::become_one_of_many(*input.module));
     LT_PASS(engine::verify(*input.module));
-    input.warnings.clear();  // which are of devices
+    input.warnings.clear();  // all of them are about devices
     return Module(std::make_shared<State>(std::move(input), state_->dump));
   });
 }
@@ -150,7 +150,7 @@ Result<std::string> Module::bytecode() const {
 namespace engine {
 namespace {
 
-/// kinds: of memory, by the value's leaf; those beyond the last are unspecified.
+/// kinds: memory kinds by the value's leaf; leaves beyond the last have none.
 void add_arrays(const Instruction& value, const std::vector<std::string>& paths, std::span<const std::string> kinds,
                 std::vector<ProgramArray>& arrays) {
   const Sharding* const whole = value.sharding.get();
@@ -175,7 +175,7 @@ void add_arrays(const Instruction& value, const std::vector<std::string>& paths,
 std::vector<ProgramArray> arrays_of_arguments(const Module& module) {
   std::vector<ProgramArray> arrays;
   const std::vector<std::string> paths = argument_paths(module);
-  std::vector<std::pair<int64_t, ShapeIndex>> given;  // parameters and leaves whose bytes may be taken over
+  std::vector<std::pair<int64_t, ShapeIndex>> given;  // donated leaves: (parameter, index)
   for (const AliasEntry& alias : module.input_output_alias) given.emplace_back(alias.operand, alias.operand_index);
   for (const Module::Donor& donor : module.buffer_donors) given.emplace_back(donor.parameter, donor.index);
   const std::vector<std::string> kinds = entry_notes(module, EntrySide::kArguments, EntryNote::kMemoryKind);

@@ -1,4 +1,4 @@
-// What a session is told, as the engine is told it.
+// Checks a session's options and turns them into the engine's settings.
 #include "lowtide/options.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace lowtide {
 namespace {
 
-/// What other rewrites than passes `without` may name.
+/// Rewrites other than passes that `without` may name.
 constexpr std::string_view kOtherRewrites[] = {"contract-products", "tables"};
 
 bool is_rewrite(const std::string& name) {
@@ -33,7 +33,7 @@ std::vector<std::string> split_at_commas(std::string_view text) {
 
 bool is_on(std::string_view text) { return !text.empty() && text != "0"; }
 
-/// A variable, and what its text means.
+/// An environment variable, and the function that reads its text.
 struct Row {
   const char* name;
   void (*read)(Options& options, std::string_view text);
@@ -91,7 +91,7 @@ Options options_from_environment(const char* (*get)(const char* name)) {
 }
 
 std::string usual_cache_directory(std::string_view xdg_cache_home, std::string_view home) {
-  // They must be absolute: the working directory is no place for a cache that nobody asked for.
+  // Only absolute paths: a default cache must not appear in the working directory.
   if (xdg_cache_home.starts_with('/')) return std::string(xdg_cache_home) + "/lowtide";
   return home.starts_with('/') ? std::string(home) + "/.cache/lowtide" : "";
 }
@@ -115,7 +115,7 @@ lowtide::Result<void> check_options(const Options& options) {
   }
   if (const auto machine = read_machine(options.machine); !machine.ok())
     return wrong(std::string(machine.status().message()));
-  // Whether the processor has it, compiling will say: nothing else needs it.
+  // Compiling checks whether the processor supports it; nothing else needs it.
   const auto isa = resolve_isa(Isa::kNative, options.instruction_set);
   if (!isa.ok() && isa.status().fault() == Fault::kUsage) return error_of(isa.status());
   return {};

@@ -13,8 +13,8 @@
 namespace lowtide::engine {
 namespace {
 
-/// Names what was found for a module and a limit by this very build on such a machine: another search may find another
-/// plan. (The cache knows of passes that are disabled.)
+/// The cache key of the plan for a module and a limit, including this build and the machine, since another search may
+/// find another plan. (The cache itself distinguishes disabled passes.)
 Result<TextHash> key_of_plan(const Module& module, const Target& target, std::optional<int64_t> limit) {
   LT_ASSIGN_OR_RETURN(const std::string kernels, kernel_target({.context = &module.context()}));
   const char* const search = !limit && module.context().settings().brief_search ? "brief" : "whole";
@@ -37,7 +37,8 @@ std::optional<Compiled> made_again(const std::string& text, const Module& module
 Result<Compiled> kept_plan_within(const Module& module, const Target& target, std::optional<int64_t> limit,
                                   std::optional<int64_t>* tightest) {
   const KernelCache& cache = module.context().own<KernelStore>().disk();
-  if (!cache.is_there()) return compile_within(module, target, limit, tightest);  // its key would take as long as it
+  if (!cache.is_there())
+    return compile_within(module, target, limit, tightest);  // a key would take as long as the plan
   LT_ASSIGN_OR_RETURN(const TextHash key, key_of_plan(module, target, limit));
   if (const auto text = cache.find(key)) {
     if (auto kept = made_again(*text, module, target, limit)) return std::move(*kept);
@@ -74,7 +75,7 @@ Result<Compiled> plan_from_text(Module& module, const Target& target, std::strin
 }
 
 Status check_memory(const Program& program) {
-  // Asking the machine takes longer than planning a small program, which hasn't less room than this question.
+  // Asking the machine takes longer than planning a small program, and needs memory of its own.
   constexpr int64_t kSmall = int64_t{1} << 20;
   if (program.peak_bytes() <= kSmall) return {};
   const AvailableMemory available = available_memory();

@@ -16,7 +16,7 @@ namespace engine {
 namespace {
 
 constexpr double kMuchWaiting = 1.0 / 3, kMuchOfMachine = 0.5;
-constexpr double kBrief = 20e-6;  ///< seconds, of which the start of a step is a part that shows
+constexpr double kBrief = 20e-6;  ///< seconds: in shorter steps, the start takes a visible part
 
 std::string kind_of(const ProgramStep& step) {
   switch (step.kind) {

@@ -1,4 +1,4 @@
-// What came out: summaries of results, and their comparison with a file.
+// Summaries of results, and their comparison with a file.
 #include <fmt/format.h>
 #include <sys/mman.h>
 
@@ -43,7 +43,7 @@ struct Extremes {
   }
 };
 
-/// Chunks are added up in their order, so that the mean is the same whatever the threads.
+/// Adds chunks in their order, so that the mean doesn't depend on the threads.
 Extremes extremes_of(const Shape& shape, const std::byte* bytes, ThreadPool& pool) {
   const int64_t count = element_count(shape);
   std::vector<Extremes> chunks(static_cast<size_t>((count + kAtOnce - 1) / kAtOnce));
@@ -65,7 +65,7 @@ Extremes extremes_of(const Shape& shape, const std::byte* bytes, ThreadPool& poo
   return all;
 }
 
-/// A number from `__metadata__`; nothing where it is absent.
+/// A number from `__metadata__`; nothing if it is absent.
 Result<std::optional<double>> number_in(const TensorFile& file, const std::string& key) {
   const auto found = file.metadata().find(key);
   if (found == file.metadata().end()) return std::optional<double>();
@@ -78,7 +78,7 @@ Result<std::optional<double>> number_in(const TensorFile& file, const std::strin
   return std::optional(number);
 }
 
-/// Pages of a mapped file that aren't needed again.
+/// Releases the pages of a mapped file that aren't needed again.
 void let_go(std::span<const std::byte> bytes) {
   constexpr size_t kPage = 4096;
   const size_t skipped = (kPage - reinterpret_cast<uintptr_t>(bytes.data()) % kPage) % kPage;

@@ -101,7 +101,7 @@ namespace {
 class CompiledRun final : public Run::State {
  public:
   std::shared_ptr<LoadedProgram> loaded;
-  std::optional<TensorFile> arguments;  ///< of the file, by their numbers
+  std::optional<TensorFile> arguments;  ///< the file's arguments, named by number
   std::optional<Bindings> bindings;
 
   const std::shared_ptr<Context>& context() const override { return loaded->program().module->shared_context(); }
@@ -135,7 +135,7 @@ class CompiledRun final : public Run::State {
 
  private:
   ThreadPool& pool() const { return session->context->pool(); }
-  std::vector<size_t> leaves;  ///< by result, among all leaves
+  std::vector<size_t> leaves;  ///< by result: its number among all leaves
   size_t all_leaves = 0;
 };
 

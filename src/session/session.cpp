@@ -45,7 +45,7 @@ Module module_of(engine::Input input, std::string dump = {}) {
   return Module(std::move(state));
 }
 
-/// Makes calls of the host of those that it has functions for, on row-major arrays.
+/// Turns custom calls for which the host has functions into host calls on row-major arrays.
 engine::Status take_calls(engine::Module& module) {
   if (!engine::take_foreign_calls(module)) return {};
   return engine::lay_out_calls(module);
@@ -162,8 +162,8 @@ Result<FitForXla> Session::fit_for_xla(Module module, std::optional<int64_t> lim
     const Call call(*state_);
     const std::string dump = module.state()->dump;
     engine::Input own = call.own(std::move(module));
-    const engine::Platform platform = engine::platform_of(*own.module);  // what XLA made of it says more
-    if (!dump.empty()) {                                                 // what XLA takes, not what it made of it
+    const engine::Platform platform = engine::platform_of(*own.module);  // the module that XLA compiled says more
+    if (!dump.empty()) {  // XLA's input, not the module that XLA compiled
       LT_TAKE(own, engine::read_input(dump, engine::InputStage::kBeforeXla, call.context()));
       own.module->sums_in_order = state_->options.exact;
     }
@@ -235,7 +235,7 @@ Result<Module> Session::rewrite(Module module, const std::optional<std::vector<s
 
 Result<Packing> Session::pack(std::string_view table, int64_t capacity, const std::string& name) const {
   return guarded([&]() -> Result<Packing> {
-    constexpr int64_t kWork = 600'000'000;  // some five seconds where a packing can't be found
+    constexpr int64_t kWork = 600'000'000;  // some five seconds if no packing is found
     if (capacity < 0) return Error{ErrorKind::kUsage, "capacity: expected bytes from 0 on"};
     const Call call(*state_);
     LT_TAKE(const engine::BufferTable buffers, engine::parse_buffer_table(name, table));

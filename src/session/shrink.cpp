@@ -1,4 +1,4 @@
-// Programs that fail: do they, and the smallest that still does.
+// Checks whether a program fails, and finds the smallest one that still does.
 #include "passes/shrink.h"
 
 #include "compile/compile.h"
@@ -14,7 +14,7 @@ namespace lowtide {
 namespace engine {
 namespace {
 
-/// Compiled against interpreted.
+/// Compares compiled results with interpreted ones.
 Status check_results(const Module& module, const Backend& backend, uint64_t seed) {
   LT_RETURN_IF_ERROR(refuse_to_repeat(module));
   const std::vector<Value> arguments = seeded_arguments(module, seed);

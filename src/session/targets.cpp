@@ -6,7 +6,8 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr std::string_view kGpu = "h100", kTpu = "v5p";  ///< what a module is planned for that says no more
+constexpr std::string_view kGpu = "h100",
+                           kTpu = "v5p";  ///< the machine that costs are for if only the platform is known
 
 }  // namespace
 
