@@ -12,7 +12,7 @@ void StepTimes::begin_run() {
   began_ = std::chrono::steady_clock::now();
 }
 
-/// `waiting` counts from an arbitrary moment on: while the threads aren't joined, all but the caller wait.
+/// `waiting` counts from an arbitrary moment; while no parallel work runs, all threads but the caller's wait.
 StepTimes::Moment StepTimes::now() const {
   const double seconds = seconds_since(began_);
   const ThreadPool::Use use = pool_.use();

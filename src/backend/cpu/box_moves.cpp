@@ -38,7 +38,7 @@ class MoveBoxes {
     }
     for (const BoxMove& box : moves_.moves) {
       const std::byte* kept = box.kept == kNoId ? nullptr : scratch_ + box.kept;
-      // What lies ahead is read before it is written over.
+      // Elements are read before a later run overwrites them.
       for_each_run(box, kept || box.from > box.to, 0, box.to, [&](int64_t at) {
         const std::byte* from = kept ? kept : block + (at + box.from - box.to) * size;
         copy_bytes(block + at * size, from, box.run * size, pool_);

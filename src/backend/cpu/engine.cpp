@@ -19,7 +19,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// Where the bytes of two storages meet.
+/// Do the bytes of two storages overlap?
 bool meet(const Storage& a, const Storage& b) {
   return a.in_host == b.in_host && a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
 }
@@ -46,7 +46,7 @@ int64_t integer_at(const std::byte* address, ElementType type) {
   return number;
 }
 
-/// Do bytes move, for which shift_at_once() needs room? Most small programs do without.
+/// Do any steps move bytes with shift_at_once(), which needs memory? Most small programs don't.
 bool moves_at_once(std::span<const ProgramStep> steps) {
   return std::ranges::any_of(steps, [](const ProgramStep& step) {
     return step.kind == StepKind::kCopy || step.kind == StepKind::kWhile ||
@@ -83,7 +83,7 @@ Engine::Block Engine::bind(std::span<const ProgramStep> steps, Binding& binding)
     action.step = &step;
     action.addresses.resize(step.reads.size() + step.writes.size());
     if (step.kind == StepKind::kKernel) {
-      // The kernel only reads them.
+      // Kernels only read `given`.
       std::vector<int64_t>& given = kernels_[static_cast<size_t>(step.region)].given;
       if (!given.empty()) action.addresses.push_back(given.data());
     }
@@ -109,7 +109,7 @@ Status Engine::make_arena() {
   return {};
 }
 
-/// Here host memory is memory like any other, but plans keep what lies there apart.
+/// On CPUs host memory is like any other memory, but plans place it in a separate arena.
 Status Engine::make_host_arena() {
   if (program_->host_temp_bytes == 0 || host_arena_.data()) return {};
   LT_ASSIGN_OR_RETURN(host_arena_, Pages::make(program_->host_temp_bytes, "the arena in host memory"));
@@ -180,7 +180,7 @@ Status Engine::run(const RunMemory& memory, ThreadPool& pool) {
   return progress().is_watched() ? run_and_show(pool) : run(steps_, pool);
 }
 
-/// A run is one step of the stage that it is a part of.
+/// Reports progress by steps; a whole run is one step of its stage.
 Status Engine::run_and_show(ThreadPool& pool) {
   if (shares_.empty() && !steps_.empty()) {
     shares_ = modelled_ns_of_steps(*program_, cpu_target().cost());
@@ -273,7 +273,7 @@ void Engine::copy(Action& action, ThreadPool& pool) {
   shift_at_once(action.shifts, strip_, pool);
 }
 
-/// After a loop its rotating slots have the addresses from before it, and their bytes are moved there.
+/// After the loop, rotating slots get back their addresses from before it, and their bytes move there.
 Status Engine::run_while(Action& action, ThreadPool& pool) {
   const std::vector<int32_t>& settle = action.step->settle;
   action.shifts.clear();

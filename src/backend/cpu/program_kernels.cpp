@@ -19,7 +19,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// By region, each of which has one step.
+/// Finds the step of each region.
 void find_steps(const std::vector<ProgramStep>& steps, std::vector<const ProgramStep*>& step_of) {
   for (const ProgramStep& step : steps) {
     if (step.kind == StepKind::kKernel) step_of[static_cast<size_t>(step.region)] = &step;
@@ -27,9 +27,9 @@ void find_steps(const std::vector<ProgramStep>& steps, std::vector<const Program
   }
 }
 
-/// Some regions of one nest, made in the same way.
+/// Regions with one nest that are compiled in the same way.
 struct Source {
-  const Region* region = nullptr;  ///< the first
+  const Region* region = nullptr;  ///< the first of them
   const Nest* nest = nullptr;
   bool strips = false;
   Kernel kernel;
@@ -69,7 +69,7 @@ class ProgramKernels {
     for (size_t r = 0; r < program_.regions.size(); ++r) {
       const Nest* const nest = lowered_.nests[r].get();
       const KernelWay* const way = step_of[r]->way.get();
-      if (nest == nullptr || (way && way->rearrangement)) {  // made by no kernel
+      if (nest == nullptr || (way && way->rearrangement)) {  // runs without a kernel
         source_of_.push_back(kNoId);
         continue;
       }
@@ -83,7 +83,7 @@ class ProgramKernels {
   Status compile(CompileRecord& record) {
     std::vector<std::vector<int64_t>> skips(sources_.size());
     std::vector<Nest> nests(sources_.size());
-    std::vector<size_t> by_size(sources_.size());  // the largest first, so that none is waited for
+    std::vector<size_t> by_size(sources_.size());  // the largest first, so that no thread waits for it in the end
     std::iota(by_size.begin(), by_size.end(), size_t{0});
     std::ranges::stable_sort(by_size, std::greater(), [&](size_t s) { return sources_[s].region->ops.size(); });
     context_.pool().run(std::ssize(sources_), [&](int64_t task, int) {
@@ -91,7 +91,7 @@ class ProgramKernels {
       Nest nest = *sources_[s].nest;
       if (sources_[s].strips) run_rows_one_by_one(nest);
       nests[s] = plain_nest(nest, *program_.module);
-      // Strips count rows from where a buffer begins.
+      // Strips count rows from the start of a buffer.
       if (!sources_[s].strips) skips[s] = bytes_of(rebase(nests[s]), nests[s]);
     });
     for (size_t s = 0; s < sources_.size(); ++s) {
@@ -100,7 +100,7 @@ class ProgramKernels {
     }
     const auto room = [&](std::span<const Nest* const> missing) { return check_room(missing); };
     LT_ASSIGN_OR_RETURN(const std::vector<Kernel> made, compile_kernels(nests, options_, &record, room));
-    // Some 25 MiB of the compiler stay otherwise: not beside a program for which they count.
+    // Releases some 25 MiB of the compiler, if the program is so large that they may matter.
     constexpr int64_t kLarge = int64_t{16} << 20;
     if (record.distinct > record.from_cache && program_.peak_bytes() >= kLarge) rest_llvm_library();
     for (size_t s = 0; s < sources_.size(); ++s) {
@@ -110,11 +110,11 @@ class ProgramKernels {
     return {};
   }
 
-  /// Compiling is over before the program runs, but leaves some of what it took. Measured: pages of the compiler itself
-  /// with its heap, and what grows with the nests of which two are compiled side by side.
+  /// Compiling ends before the program runs, but doesn't release all of its memory. Measured: pages of the compiler and
+  /// its heap, and memory that grows with the two nests compiled concurrently.
   Status check_room(std::span<const Nest* const> nests) const {
     constexpr int64_t kCompiler = int64_t{32} << 20, kPerNode = int64_t{32} << 10, kLeft = int64_t{12} << 20;
-    constexpr int64_t kCode = int64_t{144} << 20;  // mapped; only a bound on addresses counts it
+    constexpr int64_t kCode = int64_t{144} << 20;  // mapped; counts only towards a limit on address space
     std::vector<int64_t> sizes{0, 0};
     for (const Nest* nest : nests) sizes.push_back(std::ssize(nest->nodes));
     std::ranges::partial_sort(sizes, sizes.begin() + 2, std::greater());
@@ -136,7 +136,7 @@ class ProgramKernels {
   CompileOptions options_;
   Context& context_;
   std::vector<Source> sources_;
-  std::vector<int64_t> source_of_;  ///< by region; kNoId: nothing to run
+  std::vector<int64_t> source_of_;  ///< by region; kNoId: no kernel
 };
 
 }  // namespace

@@ -7,7 +7,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// Chunks per thread: some run on slower or busier processors.
+/// Chunks per thread: several, since some threads run on slower or busier processors.
 constexpr int64_t kShares = 4;
 
 }  // namespace

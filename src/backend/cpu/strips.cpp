@@ -61,7 +61,7 @@ class InStrips {
     }
   }
 
-  /// The first iteration that belongs to a tile after `end`, rounded up to one at which calls may begin.
+  /// The first iteration that belongs to a tile from `end` on, rounded up to one at which a call may begin.
   int64_t iteration(size_t p, int64_t end) const {
     const StripPiece& piece = strips_.pieces[p];
     if (end >= strips_.elements) return piece.extent;
@@ -72,7 +72,7 @@ class InStrips {
   }
 
   void run_tile(int64_t before, int64_t end, int64_t written) {
-    // The window begins with the element that is written back next: the kernel finds it as if all were there.
+    // The window begins with the element that is written back next; the kernel gets an address as if all were there.
     std::array<void*, kMostStripOutputs> real{};
     const size_t count = strips_.outputs.size();
     for (size_t o = 0; o < count; ++o) {
@@ -89,7 +89,7 @@ class InStrips {
     for (size_t o = 0; o < count; ++o) buffer(strips_.outputs[o]) = real[o];
   }
 
-  /// Elements [from, to) leave the window, those up to `filled` move to its front.
+  /// Writes elements [from, to) back from the window and moves those up to `filled` to its front.
   void write_back(const Strips::Output& output, int64_t from, int64_t to, int64_t filled) {
     const int64_t size = output.element_bytes;
     std::byte* const window = scratch_ + output.window;
@@ -103,7 +103,7 @@ class InStrips {
     }
   }
 
-  /// Single elements are made where they belong, kept, and what was there before comes back.
+  /// Computes single elements in place, saves them in scratch, and restores what was there before.
   void make_patches() {
     const auto& patches = strips_.patches;
     for (size_t p = 0; p < strips_.pieces.size(); ++p) {
