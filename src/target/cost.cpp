@@ -13,10 +13,10 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr double kHostCall = 1e5;  ///< ns until the host's function, which may be an interpreter's, has returned
-constexpr double kUnknownOperations = 50;  ///< plain ones, of a call of others, for each element
+constexpr double kHostCall = 1e5;          ///< ns for a host function, which may run in an interpreter, to return
+constexpr double kUnknownOperations = 50;  ///< plain operations per element of a call of unknown code
 
-/// Of f32's time.
+/// The time of an operation on this type, relative to f32.
 double width_factor(ElementType type) {
   if (!is_array_type(type)) return 1;
   const double words = std::max(1.0, type_bits(type) / 32.0);
@@ -31,7 +31,7 @@ double batches(const Instruction& dot) {
   return std::max(1.0, batches);
 }
 
-/// Of the left matrix, and of the right one, per batch.
+/// Rows of the left matrix and columns of the right one, per batch.
 double rows(const Instruction& dot) {
   return std::max(1.0, elements_of(dot.operand(0).shape) / (batches(dot) * terms_of(dot)));
 }
@@ -39,20 +39,20 @@ double columns(const Instruction& dot) {
   return std::max(1.0, elements_of(dot.operand(1).shape) / (batches(dot) * terms_of(dot)));
 }
 
-/// The left matrix: its contracted dimension isn't the last.
+/// Is the left matrix column-major, its contracted dimension not the last?
 bool lies_by_columns(const Instruction& dot) {
   const Dims& contracted = dot.as<DotAttributes>().lhs_contracting_dims;
   return !contracted.empty() && std::ranges::find(contracted, dot.operand(0).shape.rank() - 1) == contracted.end();
 }
 
-/// In words of 32 bits, of a term: as its factors are, for what they are summed in is no slower where it is wider.
+/// The width of a term in 32-bit words: that of its factors, since summing in a wider type isn't slower.
 double product_width(const Instruction& dot) {
   const ElementType left = dot.operand(0).shape.type, right = dot.operand(1).shape.type;
   const bool narrow = is_floating(left) && is_floating(right);
   return (narrow ? std::max(type_bits(left), type_bits(right)) : type_bits(dot.shape.type)) / 32.0;
 }
 
-/// The holes of a dilated base aside.
+/// Terms per element, without those that fall into the holes of a dilated base.
 double convolution_terms(const Instruction& convolution) {
   double terms = terms_of(convolution);
   for (const int64_t dilation : convolution.as<ConvolutionAttributes>().window.lhs_dilate)
@@ -117,7 +117,7 @@ double Cost::streamed_ns(const Instruction& i, bool in_library) const {
   return in_library ? library_ns(i) : machine_.kernel_factor * elements * element_ns(i) / machine_.cores;
 }
 
-/// Of a call that nobody here looks into: much work for each element that it reads or makes. Names cost nothing.
+/// The time of a call of unknown code: much work per element that it reads or writes. Pure aliases cost nothing.
 double Cost::unknown_call_ns(const Instruction& call) const {
   if (names_its_operands(call)) return 0;
   double elements = elements_of(call.shape);
@@ -224,7 +224,7 @@ double Cost::other_step_ns(const Instruction& i, double traffic_ns) const {
     case MemoryClass::kOpaque:
       if (names_its_operands(i)) return machine_.trip_ns;
       return machine_.trip_ns + std::max(repeated_ns(i) / machine_.cores, traffic_ns);
-    default: return machine_.trip_ns;  // names, and what runs beside other steps
+    default: return machine_.trip_ns;  // aliases, and operations that run concurrently with other steps
   }
 }
 

@@ -3,14 +3,14 @@
 namespace lowtide::engine {
 namespace {
 
-/// Two cores with AVX-512 and 2 MiB of second-level cache each, as servers have them: the figures of docs are of such.
-/// What steps take was measured in some 1,700 steps of JAX programs (bench/predicted.py).
+/// Two server cores with AVX-512 and 2 MiB of second-level cache each; figures in docs are from such a machine. The
+/// times were measured on some 1,700 steps of JAX programs (bench/predicted.py).
 Machine zen5() {
   return {
       .name = "zen5",
 
       .cores = 2,
-      .plain_ns = 0.02,  // a vector of 16 lanes in one of two ports, loads and address arithmetic aside
+      .plain_ns = 0.02,  // a vector of 16 lanes in one of two ports, without loads and address arithmetic
       .dependent_step_ns = 2,
       .scattered_ns = 1,
       .lookup_ns = 0.3,
@@ -56,19 +56,20 @@ Machine zen5() {
   };
 }
 
-/// What an accelerator's maker says, and the part of it that programs reach.
+/// Facts from an accelerator's data sheet, reduced to what programs reach.
 struct Datasheet {
   const char* name;
   double memory_bytes, gigabytes_per_second, cache_bytes, cache_factor;
   double cores, lanes, gigahertz;
-  double f32_teraflops, narrowest;  ///< of products; the time of a term of the narrowest type, of f32's
+  double f32_teraflops, narrowest;  ///< of products; time per term of the narrowest type, relative to f32
   double host_gigabytes_per_second;
   double launch_ns, trip_ns;
 };
 
 Machine accelerator(const Datasheet& d) {
-  constexpr double kReached = 0.8;  // of the arithmetic of products: power, and tiles that don't fill the last wave
-  const double byte_ns = d.cores / d.gigabytes_per_second;  // as if each core had its share for itself
+  constexpr double kReached =
+      0.8;  // of the arithmetic of products: limited by power and by tiles that don't fill the last wave
+  const double byte_ns = d.cores / d.gigabytes_per_second;  // as if each core had its own share
   const double element_ns = 1 / (d.lanes * d.gigahertz);
   return {
       .name = d.name,
@@ -86,7 +87,7 @@ Machine accelerator(const Datasheet& d) {
       .memory_factor = 1,
       .near_bytes = d.cache_bytes / 2,
       .near_factor = d.cache_factor,
-      .row_ns = 0,  // other threads go on meanwhile
+      .row_ns = 0,  // other threads run meanwhile
 
       .product_ns = 2e-3 / (kReached * d.f32_teraflops),
       .least_product_width = d.narrowest,
@@ -109,7 +110,7 @@ Machine accelerator(const Datasheet& d) {
       .copy_start_ns = d.launch_ns,
       .trip_ns = d.trip_ns,
 
-      // As many times what a byte of traffic takes as on a processor.
+      // The same multiples of the time per byte of traffic as on a CPU.
       .stored_byte_ns = 4 * byte_ns,
       .generated_byte_ns = 40 * byte_ns,
       .kept_byte_ns = 25 * byte_ns,
@@ -126,7 +127,7 @@ Machine accelerator(const Datasheet& d) {
 std::span<const Machine> machines() {
   static const std::vector<Machine> kMachines = {
       zen5(),
-      // f32 products in tf32, as XLA makes them there; loops come back to the host for their condition.
+      // f32 products use tf32, as in XLA; loops return to the host for their condition.
       accelerator({.name = "h100",
                    .memory_bytes = 85.0e9,
                    .gigabytes_per_second = 3000,
@@ -153,7 +154,7 @@ std::span<const Machine> machines() {
                    .host_gigabytes_per_second = 50,
                    .launch_ns = 1300,
                    .trip_ns = 5000}),
-      // Two cores that share a program as one; f32 products in one pass of bf16, as XLA makes them there.
+      // Two cores that run one program together; f32 products use one pass of bf16, as in XLA.
       accelerator({.name = "v5p",
                    .memory_bytes = 103e9,
                    .gigabytes_per_second = 2460,

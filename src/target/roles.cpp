@@ -10,10 +10,10 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr double kFewTerms = 16;  ///< sums this short are arithmetic like any other
-/// Of a product that is called by itself; of 64 bits, sums take as long to write as a kernel takes to make short ones.
+constexpr double kFewTerms = 16;  ///< sums this short are like elementwise arithmetic
+/// The least size of a product worth a call. With 64 bits, writing short sums takes as long as computing them.
 constexpr double kManyProducts = 1 << 20, kLeastTerms = 4;
-constexpr double kFewReads = 4;  ///< of every element of an operand, without a library's blocking
+constexpr double kFewReads = 4;  ///< reads of each operand element that need no library's blocking
 
 /// Transposes and broadcasts that only move, add or drop dimensions of one element leave every byte in place.
 bool keeps_order(const Instruction& i) {
@@ -40,8 +40,8 @@ bool whole_bytes(ElementType type) { return is_array_type(type) && type_bits(typ
 
 }  // namespace
 
-/// A dot is as well made element by element where sums are short, or one side is hardly more than a vector, so that its
-/// operands, however they are made, are read a few times only.
+/// Not if sums are short or one side is hardly more than a vector: then operands, even if recomputed for each read, are
+/// read only a few times, and the dot can as well be computed element by element.
 bool is_thick(const Instruction& dot) {
   if (terms_of(dot) <= kFewTerms) return false;
   const double contracted = terms_of(dot), result = elements_of(dot.shape);
@@ -50,8 +50,8 @@ bool is_thick(const Instruction& dot) {
   return std::min(result * contracted / std::max(left, 1.0), result * contracted / std::max(right, 1.0)) > kFewReads;
 }
 
-/// Lanes of a kernel walk along an operand whose rows don't lie along the sum; a routine has to turn it round, or to
-/// copy it, unless its elements are to be widened anyway.
+/// If the contracted dimension of an operand isn't its last, a kernel's lanes read it contiguously, while a routine
+/// must transpose or copy it, unless it widens the elements anyway: then more reads are needed to be worth a call.
 bool is_worth_a_call(const Instruction& dot) {
   const Shape &l = dot.operand(0).shape, &r = dot.operand(1).shape;
   const double terms = terms_of(dot), result = elements_of(dot.shape), left = elements_of(l), right = elements_of(r);
@@ -88,7 +88,7 @@ bool can_be_view(const Instruction& i) {
              is_row_major(i.operand(0).shape);
     case Opcode::kTranspose:
     case Opcode::kBroadcast: return keeps_order(i);
-    // Whole and part are the same bytes on one device. Where sizes are all devices', one of them is another array.
+    // Whole and part are the same bytes on one device. If sizes are those of all devices, they are different arrays.
     case Opcode::kCustomCall:
       return !i.shape.is_tuple() && names_its_operands(i) && stated_parts(i.parent->module()).has_value();
     default: return false;

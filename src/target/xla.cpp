@@ -5,8 +5,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// Its time is that of the same program on a machine that is named, or on our processor, and so are the products that
-/// it makes of whole arrays.
+/// Its time and its library routines are modelled by another target: a named machine, or this CPU.
 class XlaTarget : public Target {
  public:
   explicit XlaTarget(const Target& modelled_as) : Target(modelled_as.machine()), modelled_as_(modelled_as) {}
