@@ -1,4 +1,4 @@
-// The table that a host asks for, and the boundary beyond which nothing throws.
+// The function table for hosts; its functions turn exceptions into errors.
 #include <array>
 #include <string>
 
@@ -11,8 +11,8 @@
 namespace lowtide::pjrt {
 namespace {
 
-constexpr size_t kPadding = alignof(size_t) - 1;  // after the last field, which callers don't count
-/// Bytes that a caller must pass: hosts of other versions lack fields at the end, or have more.
+constexpr size_t kPadding = alignof(size_t) - 1;  // after the last field; not part of the size that callers state
+/// The least struct size that a caller must state: other versions of PJRT have fewer or more fields at the end.
 template <class Args>
 constexpr size_t kNeeded = sizeof(Args) - kPadding;
 constexpr size_t kField = sizeof(void*);

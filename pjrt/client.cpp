@@ -75,7 +75,7 @@ extern "C" LOWTIDE_PUBLIC void lowtide_stop_compiling() {
 }
 
 void PJRT_Client::stop_compiling() {
-  constexpr std::chrono::milliseconds kAgain(20);  // retries, for work that was between two calls when it was stopped
+  constexpr std::chrono::milliseconds kAgain(20);  // cancels again, for work that was between two calls before
   std::unique_lock lock(mutex_);
   ended_ = true;
   const auto is_done = [&] { return compiling_ == 0; };

@@ -28,7 +28,7 @@ std::string assignment_of(const std::vector<PJRT_Device*>& devices) {
   return all;
 }
 
-/// Those that the options name, or the first ones.
+/// Chooses the devices that the options name, or else the first ones.
 PJRT_Error* choose_devices(const PJRT_Client& client, const CompileOptions& options,
                            std::vector<PJRT_Device*>& devices) {
   const auto there = static_cast<int64_t>(client.devices.size());
@@ -121,7 +121,7 @@ Result<Module> on_each_device(const Module& module) {
                    alone.error().message};
 }
 
-/// Derives how arrays of all devices are divided when one device has `parts`.
+/// Derives the shardings of arrays from their shapes on all devices and on one (`parts`).
 PJRT_Error* state(const std::vector<ProgramArray>& all, const std::vector<ProgramArray>& parts, Shardings& shardings) {
   shardings.own.resize(all.size());
   for (size_t i = 0; i < all.size(); ++i) {
@@ -136,7 +136,7 @@ PJRT_Error* state(const std::vector<ProgramArray>& all, const std::vector<Progra
   return nullptr;
 }
 
-/// The part that fits an exception: the figures, and what determines them.
+/// The first lines, short enough for an exception: the figures, and what determines them.
 std::string first_lines(const std::string& text) {
   constexpr int kLines = 8;
   size_t end = 0;
@@ -144,7 +144,7 @@ std::string first_lines(const std::string& text) {
   return text.substr(0, end);
 }
 
-/// `plan_text`: a plan made before; empty: none.
+/// plan_text: an earlier plan to replay; empty if there is none.
 PJRT_Error* make(PJRT_Client& client, std::string program, std::string options, const std::string& plan_text,
                  PJRT_LoadedExecutable*& made) {
   const PJRT_Client::Compiling compiling(client);

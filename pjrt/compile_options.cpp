@@ -84,8 +84,8 @@ bool read_build_options(std::string_view bytes, CompileOptions& options) {
   return !build.is_broken();
 }
 
-/// Reads one of `jax.jit(f, compiler_options={...})`. XLA's own, all of whose names begin with xla_, say how XLA
-/// compiles and are ignored; any other name is refused with XLA's words, since a misspelt limit would not be kept.
+/// Reads one of `jax.jit(f, compiler_options={...})`. Names that begin with xla_ are XLA's own options and are ignored;
+/// any other unknown name is refused with XLA's message, since a misspelt limit would have no effect.
 PJRT_Error* read_override(std::string_view bytes, Wishes& wishes) {
   std::string_view key;
   std::string text;

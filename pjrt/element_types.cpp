@@ -9,10 +9,10 @@ namespace {
 struct Row {
   std::string_view name;
   size_t bytes;
-  int bits = 0;  ///< of those below a byte
+  int bits = 0;  ///< of types narrower than a byte
 };
 
-/// By PJRT's number.
+/// Indexed by PJRT's number of the type.
 constexpr std::array<Row, 32> kRows = {{
     {"", 0},           {"pred", 1},   {"s8", 1},       {"s16", 2},           {"s32", 4},
     {"s64", 8},        {"u8", 1},     {"u16", 2},      {"u32", 4},           {"u64", 8},

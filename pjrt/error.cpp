@@ -57,7 +57,7 @@ PJRT_Error* Error_GetCode(PJRT_Error_GetCode_Args& args) {
   return nullptr;
 }
 
-/// There are no payloads: messages say everything.
+/// Errors have no payloads; their messages are complete.
 PJRT_Error* Error_ForEachPayload(PJRT_Error_ForEachPayload_Args&) { return nullptr; }
 
 }  // namespace lowtide::pjrt

@@ -31,7 +31,7 @@ PJRT_Error* Executable_NumOutputs(PJRT_Executable_NumOutputs_Args& args) {
   return nullptr;
 }
 
-/// Kernels are shared by all programs that have them.
+/// Gives 0, since programs share kernels.
 PJRT_Error* Executable_SizeOfGeneratedCodeInBytes(PJRT_Executable_SizeOfGeneratedCodeInBytes_Args& args) {
   args.size_in_bytes = 0;
   return nullptr;
@@ -91,7 +91,7 @@ PJRT_Error* Executable_OutputDimensions(PJRT_Executable_OutputDimensions_Args& a
   return nullptr;
 }
 
-/// The plan's bytes, which are exactly what a run takes.
+/// The plan's sizes, which are exactly what a run uses.
 PJRT_Error* Executable_GetCompiledMemoryStats(PJRT_Executable_GetCompiledMemoryStats_Args& args) {
   const Sizes sizes = args.executable->compiled->plan.sizes();
   args.generated_code_size_in_bytes = 0;
@@ -101,7 +101,7 @@ PJRT_Error* Executable_GetCompiledMemoryStats(PJRT_Executable_GetCompiledMemoryS
   args.temp_size_in_bytes = sizes.temp;
   args.host_generated_code_size_in_bytes = args.host_argument_size_in_bytes = args.host_output_size_in_bytes = 0;
   args.host_alias_size_in_bytes = 0;
-  args.host_temp_size_in_bytes = sizes.host;  // with the arguments and results that lie there
+  args.host_temp_size_in_bytes = sizes.host;  // including arguments and results in host memory
   args.peak_memory_in_bytes = args.total_size_in_bytes = args.total_allocation_bytes = sizes.peak;
   args.indefinite_allocations = 0;
   args.peak_unpadded_heap_bytes = sizes.temp;

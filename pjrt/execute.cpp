@@ -1,4 +1,4 @@
-// Starts runs: holds arguments, takes donated ones, promises results. Long programs run on the device's thread.
+// Starts runs: holds arguments, takes donated ones, promises results. Longer programs run on the device's thread.
 #include <algorithm>
 
 #include "functions.h"
@@ -68,7 +68,7 @@ bool runs_here(const Running& running) {
   return running.compiled->is_quick || running.device->runner.busy() == Worker::Busy::kWithOthers;
 }
 
-/// Runs it here, or promises its results: `done` is null if they are available already.
+/// Runs the program on this thread, or only promises its results; `done` is null if they are available already.
 std::optional<Fault> begin(Running& running, std::shared_ptr<Happening>& done) {
   const bool here = runs_here(running);
   if (!here) done = std::make_shared<Happening>();

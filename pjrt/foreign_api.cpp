@@ -22,8 +22,7 @@ XLA_FFI_Error* handler_register(XLA_FFI_Part*) {
 XLA_FFI_Error* stream_get(XLA_FFI_Part*) { return fault(kUnimplemented, "processors have no stream"); }
 XLA_FFI_Error* context_get(XLA_FFI_Part*) { return fault(kNotFound, "no data of the user's is given to runs"); }
 
-/// Numbers that XLA gives, if it is in the process, are small and grow; those of handlers that it doesn't know begin
-/// here.
+/// Gives numbers to types without one. XLA, if it is in the process, gives ascending small numbers; ours begin higher.
 XLA_FFI_Error* type_register(XLA_FFI_Type_Register_Args* args) {
   static std::atomic<int64_t> next = int64_t{1} << 32;
   if (args->type->number == 0) args->type->number = next++;
@@ -61,7 +60,7 @@ XLA_FFI_Error* memory_free(XLA_FFI_DeviceMemory_Free_Args* args) {
   return nullptr;
 }
 
-/// Tasks may wait for each other, so each has a thread.
+/// Each task has its own thread, since tasks may wait for each other.
 XLA_FFI_Error* pool_schedule(XLA_FFI_ThreadPool_Schedule_Args* args) {
   const std::lock_guard lock(args->context->mutex);
   args->context->tasks.emplace_back([task = args->task, data = args->data] { task(data); });
@@ -78,7 +77,7 @@ XLA_FFI_Error* future_create(XLA_FFI_Future_Create_Args* args) {
   return nullptr;
 }
 
-/// The lock is held until all is said: whoever waits destroys the future.
+/// Holds the lock until notification is complete, since the waiting thread destroys the future.
 void finish(XLA_FFI_Future& future, XLA_FFI_Error* error) {
   const std::lock_guard lock(future.mutex);
   future.error.reset(error);
@@ -100,11 +99,11 @@ XLA_FFI_Error* run_id(XLA_FFI_RunId_Get_Args* args) {
   return nullptr;
 }
 XLA_FFI_Error* device_ordinal(XLA_FFI_DeviceOrdinal_Get_Args* args) {
-  args->ordinal = 0;  // all devices are these processors
+  args->ordinal = 0;  // all devices are the CPUs of this machine
   return nullptr;
 }
 
-/// Nothing throws into somebody else's code.
+/// The function without exceptions, which must not reach the handler's code.
 template <auto kFunction, class Args>
 auto guarded(Args* args) noexcept -> decltype(kFunction(args)) {
   if constexpr (std::is_void_v<decltype(kFunction(args))>) {

@@ -48,8 +48,8 @@ constexpr std::array<TypeRow, 29> kTypes = {{
     {"token", "token", 17, 0},
 }};
 constexpr XLA_FFI_Type kPred = 1;
-constexpr size_t kMostElements = size_t{1} << 26;  ///< of an array: it stands in the program's text
-constexpr int kMostNested = 64;                    ///< dictionaries in each other
+constexpr size_t kMostElements = size_t{1} << 26;  ///< of an array; it is part of the program's text
+constexpr int kMostNested = 64;                    ///< depth of nested dictionaries
 
 const TypeRow* type_row(std::string_view name) {
   const auto found =
@@ -79,7 +79,7 @@ bool put_as(std::string_view word, int base, std::byte* to) {
   return true;
 }
 
-/// Bits of the number's width, whichever sign the text gives it.
+/// Writes an integer's low bytes; the text may have either sign.
 bool put_bits(std::string_view word, int base, size_t bytes, std::byte* to) {
   std::array<std::byte, sizeof(uint64_t)> bits = {};
   const bool read =
@@ -88,7 +88,7 @@ bool put_bits(std::string_view word, int base, size_t bytes, std::byte* to) {
   return read;
 }
 
-/// One number of the type; of complex ones a part.
+/// Writes one number of the type, or a part of a complex one.
 bool put_number(std::string_view word, const TypeRow& type, std::byte* to) {
   if (type.number == kPred && (word == "true" || word == "false")) {
     *to = static_cast<std::byte>(word == "true");
@@ -100,7 +100,7 @@ bool put_number(std::string_view word, const TypeRow& type, std::byte* to) {
   const bool is_float = is_complex || type.mlir.starts_with('f') || type.mlir.starts_with("bf");
   if (!is_float) return put_bits(word, 10, bytes, to);
   if (bytes == sizeof(float)) return put_as<float>(word, 10, to);
-  return bytes == sizeof(double) && put_as<double>(word, 10, to);  // smaller ones are given by their bits
+  return bytes == sizeof(double) && put_as<double>(word, 10, to);  // the text has narrower floats as bits
 }
 
 Error fault(std::string message) { return {ErrorKind::kInput, "foreign call: " + std::move(message)}; }
@@ -116,7 +116,7 @@ class ForeignAttributes::Reader {
  public:
   Reader(std::string_view text, ForeignAttributes& made) : rest_(text), made_(made) {}
 
-  /// Into dictionaries_, behind those inside it.
+  /// Reads a dictionary into dictionaries_, after those nested in it.
   Result<void> dictionary() {
     std::vector<Entry> entries;
     if (!take("{")) return fault("found no dictionary of attributes");
@@ -159,7 +159,7 @@ class ForeignAttributes::Reader {
     rest_.remove_prefix(word.size());
     return true;
   }
-  /// What stands before the first of these characters.
+  /// Takes the text before the first of these characters.
   std::string_view take_until(std::string_view ends) {
     skip_spaces();
     const std::string_view word = rest_.substr(0, rest_.find_first_of(ends));
@@ -176,7 +176,7 @@ class ForeignAttributes::Reader {
     return reinterpret_cast<std::byte*>(made_.numbers_.emplace_back(units).data());
   }
 
-  /// After its opening quotation mark: \22 is a byte, other characters after a backslash are themselves.
+  /// Reads a string after its opening quotation mark: \22 is a byte in hex, any other escaped character is itself.
   std::optional<std::string> quoted() {
     std::string text;
     for (size_t i = 0; i < rest_.size(); ++i) {
@@ -244,7 +244,7 @@ class ForeignAttributes::Reader {
     return put_number(word, *row, data);
   }
 
-  /// array<i64: 1, 2>
+  /// Reads array<i64: 1, 2>.
   bool short_array(Entry& entry) {
     const TypeRow* const row = type_row(take_until(":>"));
     (void)take(":");
@@ -252,7 +252,7 @@ class ForeignAttributes::Reader {
     return row && take(">") && numbers_of(numbers, *row, std::nullopt, entry);
   }
 
-  /// dense<[1, 2]> : tensor<2xi32>, with the elements in brackets, as one that all are, or as their bytes.
+  /// Reads dense<[1, 2]> : tensor<2xi32>: elements in brackets, one for all, or the elements' bytes.
   bool tensor(Entry& entry) {
     const std::string_view elements = take_until(">");
     if (!take(">") || !take(":") || !take("tensor<")) return false;
@@ -272,7 +272,7 @@ class ForeignAttributes::Reader {
     return row && numbers_of(elements, *row, count, entry);
   }
 
-  /// count: of elements, if it is known: a single number stands for all of them.
+  /// count: the number of elements, if known; then a single number is repeated for all.
   bool numbers_of(std::string_view text, const TypeRow& type, std::optional<size_t> count, Entry& entry) {
     entry.kind = XLA_FFI_Attributes::kArray;
     constexpr std::string_view kBytes = "\"0x";
@@ -312,7 +312,7 @@ class ForeignAttributes::Reader {
       for (size_t i = 0; i < count; ++i) data[i] = (bytes[i / kBits] >> (i % kBits)) & std::byte{1};
       return true;
     }
-    if (type.number == kPred && is_same && count <= kBits) {  // bits as well, or all the same
+    if (type.number == kPred && is_same && count <= kBits) {  // may be one bit per element, or one value for all
       for (size_t i = 0; i < count; ++i) data[i] = (bytes[0] >> i) & std::byte{1};
       return true;
     }

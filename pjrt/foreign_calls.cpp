@@ -13,14 +13,14 @@
 namespace lowtide::pjrt {
 namespace {
 
-/// As handlers expect it: what they may set is not counted.
+/// The size that handlers expect, without the field that they may set.
 constexpr size_t kCallBytes = sizeof(XLA_FFI_Call) - sizeof(XLA_FFI_Future*);
 
 /// A target with one set of attributes.
 struct Site {
   explicit Site(ForeignAttributes read) : attributes(std::move(read)) {}
   ForeignAttributes attributes;
-  std::mutex mutex;  ///< of its instantiation
+  std::mutex mutex;  ///< held during instantiation
   bool is_instantiated = false;
   ForeignStates states;
 };
@@ -38,7 +38,7 @@ struct Targets {
   std::map<std::string, std::shared_ptr<Target>, std::less<>> all;
 };
 
-/// Never destroyed: runs may outlive it otherwise.
+/// Never destroyed, since runs may outlive static objects.
 Targets& targets() {
   static Targets& all = *new Targets;
   return all;
@@ -77,7 +77,7 @@ struct Buffers {
   }
 };
 
-/// Waits for what the handler still does, and takes its error.
+/// Waits for the handler's asynchronous work, and takes its error.
 std::unique_ptr<XLA_FFI_Error> wait(XLA_FFI_Future* future) {
   const std::unique_ptr<XLA_FFI_Future> owned(future);
   std::unique_lock lock(owned->mutex);
@@ -85,7 +85,7 @@ std::unique_ptr<XLA_FFI_Error> wait(XLA_FFI_Future* future) {
   return std::move(owned->error);
 }
 
-/// Tasks may start others.
+/// Joins all tasks, including those that tasks start.
 void join_tasks(XLA_FFI_ExecutionContext& context) {
   while (true) {
     std::vector<std::thread> tasks;
@@ -137,7 +137,7 @@ Result<void> call_foreign(Target& target, const HostCall& call) {
       (*site)->is_instantiated = true;
     }
   }
-  ForeignStates states = (*site)->states;  // of this run, where it sets others
+  ForeignStates states = (*site)->states;  // this run's own states, which it may set
   context.states = &states;
   Buffers arguments, results;
   if (const auto taken = arguments.take(call.operands); !taken.ok()) return taken;
@@ -151,7 +151,7 @@ Result<void> call_foreign(Target& target, const HostCall& call) {
   return {};
 }
 
-/// The version of the header that the handler was compiled with.
+/// Checks the version of the header with which the handler was compiled.
 Result<void> check_version(const std::string& target, XLA_FFI_Handler handler) {
   XLA_FFI_Metadata metadata = {};
   metadata.struct_size = sizeof metadata;
@@ -194,8 +194,8 @@ HostFunction foreign_function(std::string_view target) {
 
 }  // namespace lowtide::pjrt
 
-/// Registers a target's handlers, of which only `execute` must be there. 0: done; else the reason, as much as fits into
-/// `why`, with a zero at its end.
+/// Registers a target's handlers; all but `execute` may be null. Returns 0, or else writes the reason to `why`,
+/// truncated and terminated by zero.
 extern "C" LOWTIDE_PUBLIC int lowtide_register_foreign(const char* target, void* instantiate, void* prepare,
                                                        void* initialize, void* execute, char* why, size_t bytes) {
   const auto handler = [](void* at) { return reinterpret_cast<XLA_FFI_Handler>(at); };

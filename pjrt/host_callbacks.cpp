@@ -10,10 +10,10 @@
 #include "lowtide/visibility.h"
 
 extern "C" {
-/// Calls the callback with this number on the arrays; a result other than 0 means that it failed, and that the callee
-/// has given the reason to lowtide_callback_failed(report).
+/// Calls callback number `id` on the arrays. If it fails, it calls lowtide_callback_failed(report) with the reason and
+/// returns a number other than 0.
 typedef int (*lowtide_callback_call)(int64_t id, const void* const* operands, void* const* results, void* report);
-/// A program that calls it has been compiled (1), or destroyed (-1).
+/// Called when a program with callback `id` has been compiled (1) or destroyed (-1).
 typedef void (*lowtide_callback_hold)(int64_t id, int change);
 }
 
@@ -54,7 +54,7 @@ class Visit {
   lowtide_callback_hold hold = nullptr;
 };
 
-/// Calls of the program whose effects happen on another device; null: none.
+/// Calls of this program whose effects another device performs; null if there are none.
 thread_local const std::vector<HostCallSite>* t_elsewhere = nullptr;
 
 std::optional<int64_t> id_of(std::string_view config) {
@@ -71,7 +71,7 @@ Result<void> call_back(const HostCall& call) {
   const std::optional<int64_t> id = id_of(call.config);
   if (!id) return Error{ErrorKind::kInput, "found no number of a callback in '" + std::string(call.config) + "'"};
   if (t_elsewhere) {
-    if (call.results.empty()) return {};  // nothing but an effect
+    if (call.results.empty()) return {};  // only an effect
     const HostCallSite effect{std::string(call.name), std::string(call.config), true};
     if (std::ranges::find(*t_elsewhere, effect) != t_elsewhere->end()) {
       return Error{
@@ -117,8 +117,8 @@ HeldCallbacks::~HeldCallbacks() {
 
 }  // namespace lowtide::pjrt
 
-/// Sets the function that calls the host's callbacks, and the one that is told of programs with them. Null, null: no
-/// callbacks are called from now on, and those in progress have ended.
+/// Sets the function that calls the host's callbacks, and the one that is notified of programs with them. With nulls,
+/// no callbacks are called from now on, and calls in progress have ended on return.
 extern "C" LOWTIDE_PUBLIC void lowtide_set_callbacks(lowtide_callback_call call, lowtide_callback_hold hold) {
   lowtide::pjrt::Callbacks& all = lowtide::pjrt::callbacks();
   std::unique_lock lock(all.mutex);

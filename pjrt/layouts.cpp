@@ -103,7 +103,7 @@ PJRT_Error* read_layout(const PJRT_Buffer_MemoryLayout* stated, const std::vecto
     std::vector<int64_t> strides;
     if (PJRT_Error* error = read_strides(*stated, dims, element, strides)) return error;
     order = layout->minor_to_major;
-    // Where two are equal, one of the dimensions has one element: it stays where it is in a row-major array.
+    // If two strides are equal, one dimension has one element; equal ones keep their row-major order.
     std::ranges::stable_sort(order, {}, [&](int64_t d) { return strides[static_cast<size_t>(d)]; });
     layout = layout_of(order);
     const std::vector<int64_t> dense = strides_of(*layout, dims, element);

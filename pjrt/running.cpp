@@ -23,8 +23,8 @@ class SharedArena {
   Pool::Piece piece_;
 };
 
-/// No one else can acquire it any more. Others' accesses happened before: dropping a reference is an acquire operation
-/// on the count, whereas reading the count isn't.
+/// If so, no other thread can acquire it any more. Dropping one more reference synchronises with the accesses of former
+/// holders; reading the count doesn't.
 bool is_the_only_holder(const std::shared_ptr<Block>& block) {
   if (block.use_count() != 1) return false;
   std::shared_ptr<Block>(block).reset();

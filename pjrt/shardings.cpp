@@ -16,7 +16,7 @@ class Words {
     rest_.remove_prefix(word.size());
     return true;
   }
-  /// `4,2`
+  /// Reads `4,2`.
   std::optional<std::vector<uint64_t>> numbers() {
     std::vector<uint64_t> all;
     do {
@@ -33,7 +33,7 @@ class Words {
   std::string_view rest_;
 };
 
-/// A field of OpSharding with numbers, packed.
+/// A field of OpSharding that contains numbers, packed.
 std::string field(char number, const std::vector<uint64_t>& values) {
   std::string packed;
   for (const uint64_t value : values) packed += varint(value);

@@ -1,4 +1,4 @@
-// Arrays from the host's memory, back to it, and from one device to another: all of it is this machine's memory.
+// Copies arrays from and to the host's memory and between devices; all of these are this machine's memory.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -13,12 +13,12 @@
 namespace lowtide::pjrt {
 namespace {
 
-/// Elements with any strides on either side, which may be 0 or negative.
+/// A copy of elements with any strides on either side, including zero and negative ones.
 struct Strided {
   std::vector<int64_t> dims, from, to;  ///< strides in bytes
   size_t element = 0;
 
-  /// Merges dimensions that are contiguous on both sides; they are walked as they lie in the target.
+  /// Merges dimensions that are contiguous on both sides; the order of dimensions becomes the target's.
   void merge() {
     std::vector<size_t> order(dims.size());
     std::iota(order.begin(), order.end(), size_t{0});
@@ -131,7 +131,7 @@ PJRT_Error* Client_CreateViewOfDeviceBuffer(PJRT_Client_CreateViewOfDeviceBuffer
   PJRT_Error* const error = read_layout(args.layout, dims, element, layout);
   if (error && error->code == PJRT_Error_Code_INVALID_ARGUMENT) return error;
   if (error) {
-    // Nobody writes to what is viewed, so that a copy without its gaps is as good.
+    // Views are read-only, so a copy without the gaps is equivalent.
     const std::unique_ptr<PJRT_Error> has_gaps(error);
     if (args.layout->type != PJRT_Buffer_MemoryLayout::kStrides) return unimplemented("views of arrays with tiles");
     layout = row_major(dims.size());
@@ -142,7 +142,7 @@ PJRT_Error* Client_CreateViewOfDeviceBuffer(PJRT_Client_CreateViewOfDeviceBuffer
     if (bytes > 0) copy.copy(static_cast<const std::byte*>(args.device_buffer_ptr), block->data());
   }
   auto view = std::make_unique<PJRT_Buffer>(memory, args.element_type, std::move(dims), layout, std::move(block));
-  // Only now: of a call that fails the memory stays the caller's, who lets it go.
+  // Set only now: if the call fails, the caller keeps the memory and releases it.
   if (args.on_delete_callback) {
     struct Told {
       PJRT_OnDelete callback;

@@ -8,7 +8,7 @@
 namespace lowtide::pjrt {
 namespace {
 
-/// Elementwise work, a function and a sum: what most programs have.
+/// Elementwise operations, a function and a sum, as in most programs.
 constexpr const char* kProgram = R"(HloModule warm_up
 add {
   a = f32[] parameter(0)
@@ -23,7 +23,7 @@ ENTRY main {
 }
 )";
 
-/// Without a cache: kernels that are found there aren't compiled. Errors are those of the first program as well.
+/// Compiles without a cache, since cached kernels wouldn't be compiled. Ignores errors: the first program reports them.
 void compile_something() {
   Options options;
   options.threads = 1;
@@ -43,10 +43,10 @@ void warm_up(PJRT_Client& client) {
     std::thread([compiling] {
       try {
         if (!compiling->is_given_up()) compile_something();
-      } catch (const std::bad_alloc&) {  // the first program will say so
+      } catch (const std::bad_alloc&) {  // the first program will report it
       }
     }).detach();
-  } catch (const std::system_error&) {  // no thread is left: the first program takes longer
+  } catch (const std::system_error&) {  // no thread can be started: the first program takes longer
   }
 }
 

@@ -24,14 +24,14 @@ Worker::~Worker() {
   if (thread_.joinable()) thread_.join();
 }
 
-/// Called with the lock held. Signals are blocked, and stay with the host's threads.
+/// Called with the lock held. Blocks signals in the new thread, so that the host's threads get them.
 bool Worker::start() {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
     thread_ = std::thread([this] { work_until_end(); });
-  } catch (const std::system_error&) {  // no thread is left
+  } catch (const std::system_error&) {  // no thread can be started
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return thread_.joinable();
@@ -71,7 +71,7 @@ void Worker::work_until_end() {
     lock.unlock();
     begun_.notify_one();
     item.work(given_up);
-    item = {};  // what it held goes without the lock
+    item = {};  // releases what it held without the lock
     lock.lock();
     working_for_ = {};
   }
