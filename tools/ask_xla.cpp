@@ -16,7 +16,7 @@
 namespace lowtide::command {
 namespace {
 
-/// Reads a module's text, prints a line: its fate, the platform, bytes. jaxlib has no public way in for a text.
+/// Reads a module's text, compiles it and prints a line: sizes and platform, or the error. jaxlib has no public API.
 constexpr const char* kScript = R"python(
 import os, re, sys
 text = sys.stdin.read()
@@ -52,7 +52,7 @@ except Exception as fault:
     print("NO", f"{type(fault).__name__}: {fault}".split("\n")[0][:300])
 )python";
 
-/// The output of a process that is given this input; empty: it can't be run.
+/// The output of a Python process with this input; empty if it can't be run.
 std::string answer_of(const std::string& python, std::string_view input) {
   int to[2], from[2];
   if (::pipe2(to, O_CLOEXEC) != 0) return {};
@@ -93,7 +93,7 @@ Result<XlaAccount> ask_xla(const std::string& python, const Module& module) {
   const auto refused = [&](std::string_view why) {
     return Error{ErrorKind::kUnsupported, fmt::format("--ask-xla {}: {}", python, why)};
   };
-  // Other output precedes it.
+  // The last line; other output may precede it.
   for (size_t end = answer.size(); end != std::string::npos && end > 0; end = answer.rfind('\n', end - 1)) {
     const size_t begin = answer.rfind('\n', end - 1) + 1;  // npos + 1 is the beginning
     const std::string_view line = std::string_view(answer).substr(begin, end - begin);

@@ -1,4 +1,4 @@
-/// lowtide check INPUT --max-peak SIZE: a gate on what a program needs as given.
+/// lowtide check INPUT --max-peak SIZE: a gate on the memory that a program needs as given.
 
 #include <fmt/format.h>
 
@@ -36,7 +36,7 @@ std::string to_json(const Explanation& report, int64_t peak, int64_t limit) {
 }
 
 std::string to_line(const Explanation& report, int64_t peak, int64_t limit) {
-  // The partitioner decides which operations there will be.
+  // Before partitioning, the final operations aren't known.
   const std::string orders =
       report.before_partitioning
           ? fmt::format(" · one device of {}, before partitioning", report.devices)

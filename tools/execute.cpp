@@ -14,7 +14,7 @@
 namespace lowtide::command {
 namespace {
 
-constexpr int64_t kMostSpans = 200'000;  ///< of a trace: viewers can't open more
+constexpr int64_t kMostSpans = 200'000;  ///< in a trace; viewers can't open more
 
 using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
@@ -104,7 +104,7 @@ Outcome run(const RunOptions& options, const Session& session, Run& program, Run
 }  // namespace
 
 Outcome execute(const RunOptions& options, RunReport& report) {
-  std::optional<Result<int64_t>> limit;  // its error is one of planning
+  std::optional<Result<int64_t>> limit;  // its error is reported when planning
   if (!options.limit.empty()) limit = parse_size(options.limit);
   const bool limited = limit && limit->ok();
   LT_TRY(const Session session,

@@ -26,7 +26,7 @@ struct FitOptions {
   int64_t control = 0;
 };
 
-/// The final message and the exit code: whether the plan isn't what was asked for, or can't be used here.
+/// The final message and the exit code, which tell if the plan misses the request or can't be used here.
 Outcome verdict_on(FitReport& report) {
   report.interrupted = report.interrupted || was_interrupted();
   int64_t peak = report.ours.peak;
@@ -40,7 +40,7 @@ Outcome verdict_on(FitReport& report) {
                fmt::format("no plan found fits in {}; the tightest needs {}", format_bytes(*report.limit), found)};
 }
 
-constexpr int kMostAsked = 3;  ///< times that XLA is asked again about a limit
+constexpr int kMostAsked = 3;  ///< times that XLA is asked again for a limit
 
 bool checks(const FitOptions& options) { return options.check || options.check_small || options.control > 0; }
 
@@ -52,7 +52,7 @@ Outcome print_report(const FitOptions& options, const FitReport& report, const O
   return verdict;
 }
 
-/// XLA decides: a program that takes no less stays unchanged, and the limit applies to what XLA takes.
+/// Uses XLA's own sizes: a program that needs no less stays unchanged, and the limit applies to XLA's peak.
 Result<FitForXla> fit_as_xla_says(const FitOptions& options, const Session& session, const Module& given,
                                   std::optional<int64_t> limit) {
   LT_TRY(const XlaAccount before, ask_xla(options.ask, given));
@@ -117,7 +117,7 @@ Outcome fit_here(const FitOptions& options, const Session& session, Module modul
   return print_report(options, report, verdict);
 }
 
-/// The largest extent of a dimension within the limit, instead of a plan of the program as it is.
+/// Finds the largest extent of a dimension within the limit, instead of a plan of the given program.
 Outcome max_batch(const FitOptions& options, const Session& session, Module module, std::optional<int64_t> limit) {
   if (!limit) return usage_error("--max-batch: expected --limit SIZE");
   if (checks(options) || !options.output.empty() || !options.plan.empty()) {

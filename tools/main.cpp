@@ -65,7 +65,7 @@ constexpr const char* kExitCodes =
     "directory, or - for stdin.\n"
     "SIZE: 8GiB, 8G (= GiB), 8GB (10^9), or bytes.";
 
-// A file opened while one of 0, 1, 2 is closed would take its number, and be written to or read from in its place.
+// Opens closed standard files (0, 1, 2); otherwise another file would get that number, and be read or written instead.
 void keep_standard_files_open() {
   for (const int file : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(file, F_GETFD) < 0) (void)::open("/dev/null", O_RDWR);

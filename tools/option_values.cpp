@@ -29,7 +29,7 @@ void may_be_empty(CLI::Option* option) { empty_ones().insert(option); }
 void check_values(CLI::App& app) {
   for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
     for (CLI::Option* option : command->get_options()) {
-      if (option->get_expected_max() == 0 || empty_ones().contains(option)) continue;  // a flag takes none
+      if (option->get_expected_max() == 0 || empty_ones().contains(option)) continue;  // a flag has no value
       const std::string type = option->get_type_name();
       const bool is_number = type == "FLOAT" || type == "INT" || type == "UINT";
       option->check([is_number](const std::string& value) { return fault_of(value, is_number); }, "");

@@ -1,4 +1,4 @@
-/// lowtide plan BUFFERS.csv: lifetimes packed into one arena.
+/// lowtide plan BUFFERS.csv: packs buffers with lifetimes into one arena.
 
 #include <fmt/format.h>
 

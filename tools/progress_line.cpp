@@ -18,7 +18,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr double kUsuallyAfter = 2, kLongestUnseen = 1e6;  ///< seconds
-constexpr double kAgainPart = 0.125;  ///< the time between two drawings, as a share of that before the first
+constexpr double kAgainPart = 0.125;  ///< the time between two drawings, as a share of the time before the first
 constexpr double kSoonest = 0.01, kLatest = 0.25;
 constexpr size_t kNarrowest = 20, kUsualWidth = 80;
 

@@ -30,7 +30,7 @@ struct ReduceOptions {
   std::string input, output = "-";
   uint64_t seed = 0;
   int64_t tries = 5000;
-  unsigned seconds = 60;  ///< for the original program; smaller ones get at most ten times what that took
+  unsigned seconds = 60;  ///< for the original program; smaller ones get at most ten times the time it took
   std::vector<std::string> command;
 };
 
@@ -120,7 +120,7 @@ Outcome reduce(ReduceOptions options) {
   };
   const auto start = std::chrono::steady_clock::now();
   const int wanted = outcome(input);
-  // A loop that was shrunk may never end.
+  // A shrunk loop may never end.
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   options.seconds = std::min(options.seconds, 1 + static_cast<unsigned>(10 * took.count()));
   if (by_command && wanted != 0) {
@@ -130,7 +130,7 @@ Outcome reduce(ReduceOptions options) {
   if (!by_command && wanted == kAgrees) {
     return usage_error("this program doesn't fail: compiled and interpreted, it gives the same results");
   }
-  // On an interrupt, what has been found so far is kept.
+  // On an interrupt, keeps the smallest program found so far.
   const KeepResults keeping;
   const auto fails = [&](const Module& module) { return outcome(module) == wanted; };
   LT_TRY(const Module smallest, session.shrink(input, fails, options.tries));

@@ -44,7 +44,7 @@ void on_end(int) {
   ::_exit(kInterrupted);
 }
 
-// On a first signal a search ends with the best that it has found.
+// On the first signal a search ends with the best plan found so far.
 void on_interrupt(int signal) {
   if (keeping.load() == 0 || interrupted.exchange(true)) on_end(signal);
   if (const Session* const session = opened_session()) session->cancel();
