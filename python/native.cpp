@@ -1,4 +1,4 @@
-// Sessions, programs, explanations and plans for Python: takes programs, returns texts.
+// C functions for Python: sessions, programs, explanations and plans. They take programs and return texts.
 #include "native.h"
 
 #include <algorithm>
@@ -219,7 +219,7 @@ LOWTIDE_PUBLIC Answer* lowtide_plan(const Home* home, const lowtide::Module* mod
 
 LOWTIDE_PUBLIC void lowtide_free_plan(lowtide::Plan* plan) { delete plan; }
 
-/// "8GiB" in bytes.
+/// A size such as "8GiB" in bytes.
 LOWTIDE_PUBLIC Answer* lowtide_size(const char* text) {
   return answer([&](Answer& made) -> lowtide::Result<void> {
     const auto bytes = lowtide::parse_size(text);
@@ -229,7 +229,7 @@ LOWTIDE_PUBLIC Answer* lowtide_size(const char* text) {
   });
 }
 
-/// The other way.
+/// Bytes as a text such as "8 GiB".
 LOWTIDE_PUBLIC Answer* lowtide_format(int64_t bytes) {
   return answer([&](Answer& made) -> lowtide::Result<void> {
     made.texts["text"] = lowtide::format_bytes(bytes);
@@ -239,7 +239,7 @@ LOWTIDE_PUBLIC Answer* lowtide_format(int64_t bytes) {
 
 LOWTIDE_PUBLIC int lowtide_kind(const Answer* answer) { return answer ? answer->kind : 1; }
 
-/// A text of an answer, valid until that is freed; null: it has none with this name. length: its bytes.
+/// A text of an answer, valid until the answer is freed; null if it has none with this name. length: its bytes.
 LOWTIDE_PUBLIC const char* lowtide_text(const Answer* answer, const char* which, size_t* length) {
   static const std::string no_memory = "no memory is left";
   const std::string* text = answer ? nullptr : &no_memory;

@@ -1,4 +1,4 @@
-// Executables for Python: runs on the memory of Python's arrays, and memory of ours that they share by DLPack.
+// C functions for Python: executables that run on the memory of Python's arrays, or on our own, shared by DLPack.
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
@@ -8,8 +8,8 @@
 
 namespace lowtide::python {
 
-/// Memory of a result. Every user of it counts as an owner: memory from which a JAX array was made may be overwritten
-/// only when that array and all views of it are gone.
+/// Memory of a result, with a count of its users: memory from which a JAX array was made may be overwritten only when
+/// that array and all views of it are gone.
 struct Block {
   void* data = nullptr;
   int64_t bytes = 0;
@@ -96,7 +96,7 @@ LOWTIDE_PUBLIC Answer* lowtide_run(const Runner* runner, void* const* arguments,
   return answer([&](Answer&) -> lowtide::Result<void> { return *error; });
 }
 
-/// For each argument of the program, which of `names` denotes it, by the rules for tensor files: "places" is a list of
+/// For each argument of the program, which of `names` denotes it, by the rules for tensor files; "places" is a list of
 /// numbers.
 LOWTIDE_PUBLIC Answer* lowtide_match(const Runner* runner, const char* const* names, size_t count) {
   return answer([&](Answer& made) -> lowtide::Result<void> {
@@ -139,7 +139,7 @@ LOWTIDE_PUBLIC Answer* lowtide_run_files(const Home* home, const Runner* runner,
   });
 }
 
-/// Memory for a result; null: there is none.
+/// Memory for a result; null if none is left.
 LOWTIDE_PUBLIC Block* lowtide_block(int64_t bytes) {
   using lowtide::python::kAlignment;
   const size_t rounded = (static_cast<size_t>(bytes) + kAlignment - 1) / kAlignment * kAlignment;

@@ -142,7 +142,7 @@ Class bind_array(nb::module_& m) {
   of.def("__reduce__", [](const array& a) {
     nb::module_ arrays = nb::module_::import_("lowtide._arrays.numpy");
     if (a.dtype().val != Dtype::Val::bfloat16) return nb::make_tuple(arrays.attr("array"), nb::make_tuple(numpy_of(a)));
-    // By way of float32, which represents all its values, so that ml_dtypes isn't needed.
+    // As float32, which represents all its values, so that ml_dtypes isn't needed.
     return nb::make_tuple(arrays.attr("array"),
                           nb::make_tuple(numpy_of(unlocked([&] { return astype(a, float32); })), "bfloat16"));
   });

@@ -26,7 +26,7 @@ inline std::vector<int> axes_of(const std::variant<int, std::vector<int>>& axes)
   return axes.index() == 0 ? std::vector<int>{std::get<0>(axes)} : std::get<1>(axes);
 }
 
-/// f, which takes an array and other arguments, as a Python function.
+/// Makes a Python function of f, which takes an array and other arguments.
 template <class... More, class F>
 auto of_array(F f) {
   return [f](const ArrayLike& a, More... more) {

@@ -87,7 +87,7 @@ struct Taking {
   bool narrows = false;  ///< float64 and int64 stand for Python numbers, which are float32 and int32 here
 };
 
-/// An array of NumPy's elements, in its memory or in ours.
+/// An array of a NumPy array's elements, in its memory or in ours.
 array from_numpy(nb::object from, const Taking& how) {
   nb::module_ numpy = nb::module_::import_("numpy");
   from = numpy.attr("require")(from, nb::none(), nb::make_tuple("C", "A"));
@@ -110,7 +110,7 @@ array from_numpy(nb::object from, const Taking& how) {
   }
   auto shape = nb::cast<Shape>(from.attr("shape"));
   const auto address = nb::cast<uintptr_t>(from.attr("__array_interface__")["data"][0]);
-  void* const data = reinterpret_cast<void*>(address);  // NOLINT: an address is all that NumPy tells
+  void* const data = reinterpret_cast<void*>(address);  // NOLINT: NumPy gives only an address
   if (how.copy || (as && as->val != of->val))
     return unlocked([&] { return array(data, *of, std::move(shape), as.value_or(*of)); });
   return array(data, std::move(shape), *of, kept(std::move(from)));

@@ -1,4 +1,4 @@
-// Elementwise functions: rows of a table, and the few that take more than arrays.
+// Elementwise functions: a table of them, and the few that take more than arrays.
 #include "bind.h"
 
 namespace lowtide::python {

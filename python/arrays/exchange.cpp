@@ -58,7 +58,7 @@ nb::object numpy_of(const array& a) {
   if (is_bfloat16) {
     try {
       type = nb::module_::import_("ml_dtypes").attr("bfloat16");
-    } catch (nb::python_error&) {  // it isn't installed
+    } catch (nb::python_error&) {  // ml_dtypes isn't installed
       return numpy_of(unlocked([&] { return astype(a, float32); }));
     }
   }
@@ -87,7 +87,7 @@ array from_dlpack_of(nb::handle object) {
   if (!PyCapsule_CheckExact(object.ptr())) {
     try {
       given = object.attr("__dlpack__")("max_version"_a = nb::make_tuple(1, 0));
-    } catch (nb::python_error& error) {  // older than versioned capsules
+    } catch (nb::python_error& error) {  // the producer is older than versioned capsules
       if (!error.matches(PyExc_TypeError)) throw;
       given = object.attr("__dlpack__")();
     }

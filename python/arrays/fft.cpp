@@ -16,8 +16,8 @@ FFTNorm norm_of(const std::string& name) {
   throw std::invalid_argument("fft: found the norm " + name + ", expected backward, ortho or forward");
 }
 
-/// NumPy's defaults: without axes, the last ones, as many as extents are given, or all; without extents, the array's
-/// own, which irfft doubles.
+/// NumPy's defaults: if no axes are given, the last axes, one per given extent, or all; if no extents are given, those
+/// of the array (for irfft, 2 (n - 1) in the last axis).
 array transformed(Along f, const array& a, const std::optional<Shape>& n, const std::optional<std::vector<int>>& given,
                   const std::string& norm, bool is_irfft) {
   std::vector<int> axes = given.value_or(std::vector<int>{});

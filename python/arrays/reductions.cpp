@@ -12,7 +12,7 @@ struct Row {
   array (*along)(const array&, Along, More..., StreamOrDevice);
   const char* doc;
 
-  /// As a Python function, where None means all.
+  /// The Python function, with axis None for all elements.
   auto function() const {
     constexpr bool kOne = std::is_same_v<Along, int>;
     return of_array<std::conditional_t<kOne, Axis, Axes>, More...>(

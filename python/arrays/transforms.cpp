@@ -12,7 +12,7 @@ namespace {
 using Arrays = std::vector<array>;
 using Two = std::pair<Arrays, Arrays>;
 
-/// A program as bytes, for Python's side to write.
+/// Parses a program from the bytes that Python has read.
 Module parsed(const std::string& bytes, const std::string& name) {
   static const Session kSession = Session::open().value();
   auto module = kSession.parse(bytes, name);

@@ -55,8 +55,8 @@ class _Callback:
     function: Callable[..., Sequence[Any]]
     operands: list[_Array]
     results: list[_Array]
-    has_token: bool  # first among the function's arguments and results, without memory of its own
-    x64: bool  # the setting at lowering; runs have threads of their own
+    has_token: bool  # then a token, which has no memory, is the first argument and result
+    x64: bool  # jax_enable_x64 at lowering, since runs are on other threads
     holders: int = 0
 
     def __call__(self, operands: Any, results: Any) -> None:
@@ -119,7 +119,7 @@ def _library() -> Any:
 
 def _array_of(aval: Any) -> _Array:
     import jax
-    physical = jax._src.core.physical_aval(aval)  # keys are arrays of numbers
+    physical = jax._src.core.physical_aval(aval)  # key arrays consist of numbers
     dtype = np.dtype(physical.dtype)
     return _Array(tuple(physical.shape), dtype, int(np.prod(physical.shape)) * dtype.itemsize)
 
@@ -152,7 +152,7 @@ def _stop() -> None:
     import jax
     try:
         jax.effects_barrier()
-    except Exception:  # noqa: BLE001: JAX reports it when it waits itself
+    except Exception:  # noqa: BLE001: JAX reports it when it waits later
         pass
     _library().lowtide_set_callbacks(None, None)
 

@@ -14,7 +14,7 @@ from lowtide._native import LowtideError, Session, format_bytes, size_in_bytes
 from lowtide._progress import logger
 
 _VERSION = "1.15.0"  # of StableHLO, as jax.export writes it
-_TRIES = 4  # number of targets tried if XLA takes more than the model's figure
+_TRIES = 4  # the number of targets tried if XLA needs more than the model's figure
 _NO_SLOPE = "a fitted function can't be differentiated: fit the step, not the loss, with jax.grad inside of what is fitted"
 _NO_BATCH = "a fitted function has no batched form: fit the batched function, lowtide.fit(jax.vmap(f))"
 
@@ -27,9 +27,9 @@ class Fit:
     exported: Any  #: jax.export.Exported, which can be serialised
     plan: dict[str, Any]  #: the report of the search, as in docs/schema/lowtide.schema.json
     text: str  #: the same for people
-    before: Any  #: memory_analysis() of the function as it was; None where the backend doesn't say
+    before: Any  #: memory_analysis() of the original function; None if the backend has none
     after: Any  #: the same of `call`
-    is_rewritten: bool  #: False: XLA needs no less for the rewritten program, and `call` is the function as it was
+    is_rewritten: bool  #: False: XLA needs no less for the rewritten program, and `call` is the original function
 
     def memory_analysis(self) -> tuple[Any, Any]:
         """XLA's figures before and after."""
@@ -234,7 +234,7 @@ def _serialised(program: bytes) -> bytes:
 
 def fit(function: Callable | None = None, limit: str | int | None = None, *, for_: str = "xla", exact: bool = False, machine: str | None = None,
         donate_argnums: Any = None, donate_argnames: Any = None, static_argnums: Any = None, static_argnames: Any = None) -> Any:
-    """`function` as stock XLA runs it in less memory: within `limit` ("8GiB", bytes), or in as little as possible. If
+    """`function`, rewritten so that stock XLA runs it in less memory: within `limit` ("8GiB", bytes), or in as little as possible. If
     XLA needs no less for the rewritten program, the original is used. machine: whose cost model chooses plans ("h100");
     exact: keep every sum's order."""
     if for_ != "xla":

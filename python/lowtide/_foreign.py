@@ -1,7 +1,7 @@
 """Foreign functions of jax.ffi on Lowtide: whatever is registered for the platform cpu is registered here, too.
 
-JAX keeps registrations until a platform's handler asks for them. XLA:CPU's would take all of them when its client is
-created; this one takes them first, and passes them on."""
+JAX keeps registrations until a platform's handler asks for them. XLA:CPU's handler would take all of them when its
+client is created; the handler here takes them first, and passes them on."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lowtide._library import library_path
 from lowtide._progress import logger
 
 _STAGES = ("instantiate", "prepare", "initialize", "execute")
-_TYPED = 1  # the version of the registration; earlier ones have no description of their arrays
+_TYPED = 1  # the registration's version; earlier versions don't describe their arrays
 
 
 @functools.cache
@@ -35,7 +35,7 @@ def _address(capsule: Any) -> int | None:
 
 def _take(name: str | bytes, handlers: Any, api_version: int) -> None:
     if api_version != _TYPED:
-        return  # programs that call it are refused by its name
+        return  # programs that call it are refused, with its name
     stages = handlers if isinstance(handlers, Mapping) else {"execute": handlers}
     why = ctypes.create_string_buffer(512)
     target = name if isinstance(name, bytes) else name.encode()
@@ -45,18 +45,18 @@ def _take(name: str | bytes, handlers: Any, api_version: int) -> None:
 
 @functools.cache
 def install() -> None:
-    """Called once per process, before a backend is used. What XLA:CPU has taken before is not known here."""
+    """Called once per process, before a backend is used. Functions that XLA:CPU has taken before aren't known here."""
     import jaxlib._jax as xla
     from jaxlib import xla_client
-    _register()  # a library without it is noticed here, where XLA:CPU's registrations are not yet touched
+    _register()  # fails here if the library lacks the function, before XLA:CPU's registrations are touched
 
     def take(name: Any, handlers: Any, platform: str, api_version: int, traits: Any) -> None:
         xla.register_custom_call_target(name, handlers, platform, api_version, traits)
         try:
             _take(name, handlers, api_version)
-        except Exception as error:  # noqa: BLE001: XLA:CPU must not lack those that follow
+        except Exception as error:  # noqa: BLE001: later registrations must still reach XLA:CPU
             logger.warning("the foreign function %s can't be called: %s", name, error)
 
-    # Of handlers for one platform the first stays: types first, as handlers with a state have one when they are asked.
+    # The first handlers of a platform stay. Types come first, since a handler with a state needs its type when it is taken.
     xla_client.register_custom_type_handler("cpu", xla.register_custom_type)
     xla_client.register_custom_call_handler("cpu", take)

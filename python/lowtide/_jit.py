@@ -101,8 +101,8 @@ def _raw(leaf: Any) -> Any:
     return jax.eval_shape(jax.random.key_data, jax.ShapeDtypeStruct(leaf.shape, leaf.dtype))
 
 
-#: by id of an array that a run made, the array and its memory: only such can be overwritten when they are donated, as of
-#: others nobody knows who looks at them
+#: arrays that runs created, by id, with their memory: only these can be overwritten when they are donated, since other
+#: arrays may have unknown users
 _ours: dict[int, tuple[weakref.ref, Block]] = {}
 
 
@@ -208,7 +208,7 @@ def _address_of(leaf: Any, argument: dict[str, Any], number: int) -> tuple[int, 
     import jax
     if isinstance(leaf, jax.Array):
         devices = leaf.devices()
-        # XLA packs elements below a byte.
+        # XLA packs elements narrower than a byte.
         lies_so = _is_row_major(leaf) and leaf.dtype.itemsize * leaf.size == argument["bytes"] and not is_below_a_byte(argument)
         if len(devices) == 1 and next(iter(devices)).platform == "cpu" and lies_so:
             return leaf.block_until_ready().unsafe_buffer_pointer() if leaf.size else 0, leaf

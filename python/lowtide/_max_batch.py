@@ -132,7 +132,7 @@ def _largest(sizes: _Sizes, multiple_of: int, most: int) -> MaxBatch:
 
 
 def _guess(sizes: _Sizes, low: int, multiple_of: int) -> int:
-    """The expected limit by extrapolation of the bytes so far; at least twice, at most eight times the extent."""
+    """The extent expected to reach the limit, extrapolated from the bytes so far; two to eight times `low`."""
     known = sorted((extent // multiple_of, peak) for extent, peak in sizes.tried.items())
     if len(known) < 2 or known[-1][1] <= known[-2][1]:
         return low * 2

@@ -20,7 +20,7 @@ _MORE = {
     "f8e4m3b11fnuz": "float8_e4m3b11fnuz", "f8e4m3fnuz": "float8_e4m3fnuz", "f8e5m2fnuz": "float8_e5m2fnuz", "f8e4m3": "float8_e4m3",
     "f8e3m4": "float8_e3m4", "f8e8m0fnu": "float8_e8m0fnu", "f4e2m1fn": "float4_e2m1fn",
 }
-_WHOLE_BYTES = {"s4": "int8", "s2": "int8", "u4": "uint8", "u2": "uint8"}  # of those below a byte
+_WHOLE_BYTES = {"s4": "int8", "s2": "int8", "u4": "uint8", "u2": "uint8"}  # types narrower than a byte
 _DLPACK_CODES = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
 
 
@@ -49,7 +49,7 @@ def contiguous(value: Any, array: dict[str, Any], what: str) -> np.ndarray:
         if given.ndim > 0 and not np.can_cast(given.dtype, dtype, "same_kind"):
             raise LowtideError("input", f"{what} is {given.dtype}, expected {dtype}")
         given = given.astype(dtype)
-    if array["type"] in _WHOLE_BYTES:  # ml_dtypes leaves anything in the bits beyond an element's, where programs read the sign
+    if array["type"] in _WHOLE_BYTES:  # ml_dtypes leaves the bits beyond an element undefined; programs expect its sign there
         given = given.astype(_WHOLE_BYTES[array["type"]]).view(dtype)
     return np.ascontiguousarray(given).reshape(dims)
 
@@ -96,7 +96,7 @@ class _Bytes:
         self.__array_interface__ = {"shape": (size,), "typestr": "|u1", "data": (block.data, False), "version": 3}
 
 
-# A prototype of our own: the attributes of ctypes.pythonapi's functions belong to everyone, and jax.ffi changes them.
+# Our own prototype: the process shares the functions of ctypes.pythonapi, and jax.ffi changes their attributes.
 _capsule_new = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)(("PyCapsule_New", ctypes.pythonapi))
 
 

@@ -154,7 +154,7 @@ class Session(_Owned):
             super().__init__(opened.made)
 
     def read(self, program: bytes, name: str) -> "Module":
-        """A program from memory; no bytes: from the file `name`."""
+        """A program from memory, or from the file `name` if there are no bytes."""
         with self._wait(lambda: library().read(self.address, program, len(program), name.encode())) as read:
             return Module(self, read, not program)
 
@@ -168,7 +168,7 @@ class Session(_Owned):
         library().cancel(self.address)
 
     def progress(self) -> tuple[float, str]:
-        """The share done, 0 to 1, and a line for people; no line: no call is in progress."""
+        """The share done, 0 to 1, and a line for people, which is empty if no call is in progress."""
         share, text = ctypes.c_double(), ctypes.create_string_buffer(512)
         length = library().progress(self.address, ctypes.byref(share), text, len(text))
         return share.value, text.raw[:length].decode(errors="replace")
@@ -246,7 +246,7 @@ class Runner(_Owned):
         self._is_long = plan.seconds > 0.05  # only then is it worth being interruptible
 
     def run(self, arguments: Sequence[int], donated: bytes, results: Sequence[int]) -> None:
-        """Takes addresses; `donated`: a byte for each argument, 1: it may be overwritten."""
+        """Takes addresses; `donated`: a byte for each argument, 1 if it may be overwritten."""
         given, wanted = self._arguments(*arguments), self._results(*results)
         call = lambda: self._run(self.address, given, donated, len(given), wanted, len(wanted)) or 0
         failed = _in_background(self.session, call) if self._is_long else call()

@@ -51,7 +51,7 @@ def _is_out_of_memory(error: BaseException) -> bool:
 
 @contextlib.contextmanager
 def _compiled_programs_go_to(folder: str) -> Iterator[None]:
-    """JAX writes the programs that it compiles there: of one that fails to compile nothing else is left."""
+    """Makes JAX write the programs that it compiles to the folder: nothing else is left of one that fails to compile."""
     import jax
     before = jax.config.values["jax_dump_ir_to"]
     if not before:
@@ -68,7 +68,7 @@ def _program_of(error: BaseException, folder: str) -> str | None:
     wanted = _bytes_in(str(error))
     executable = _live_executable(wanted)
     compiled = _compiled_last(folder)
-    # A program that failed to compile isn't alive; a message that fits no live one is about the last one compiled.
+    # A program that failed to compile isn't live; a message that matches no live program is about the last one compiled.
     if compiled and (executable is None or not executable[1]):
         return compiled
     return executable[0] if executable else None

@@ -7,9 +7,8 @@ from typing import Any
 
 
 def program_of(x: Any, args: tuple, kwargs: dict) -> tuple[bytes, str]:
-    """Returns (bytes, name); no bytes: a file of that name. x: a path, text, bytes, a function with its arguments
-    (arrays or
-    jax.ShapeDtypeStruct), or JAX's Lowered, Compiled or Exported."""
+    """Returns (bytes, name), or (no bytes, path) for a file. x: a path, text, bytes, a function with its arguments
+    (arrays or jax.ShapeDtypeStruct), or JAX's Lowered, Compiled or Exported."""
     if isinstance(x, os.PathLike):
         return b"", os.fspath(x)
     if isinstance(x, (bytes, bytearray)):

@@ -78,8 +78,7 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
 def vmap(fun: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable[..., Any]:
     """fun for each index along an axis of its arguments (None: the argument is the same for all), with the results
     stacked along an axis (None: the result is the same for all, or ValueError; fun is called twice then). Axes: one for
-    all, or a tuple
-    with one, or a tree of them, for each. Named arguments: the first axis."""
+    all, or a tuple with an axis, or a tree of axes, for each. Named arguments are mapped along their first axis."""
 
     @functools.wraps(fun)
     def mapped(*args: Any, **kwargs: Any) -> Any:
@@ -101,7 +100,7 @@ def vmap(fun: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callab
 
 def compile(fun: _F) -> _F:
     """fun, traced once for each structure, shapes and types of its arguments, and for each value of arguments that
-    aren't arrays: numbers, strings. Captured arrays keep their values from then. Only tracing is saved: all evaluation
+    aren't arrays: numbers, strings. Captured arrays keep the values they had then. Only tracing is saved: all evaluation
     is compiled."""
     known: dict[Any, tuple[Flat, Any]] = {}  # by the structure of the arguments
 
@@ -153,7 +152,7 @@ def custom_function(
     fun_jvp: Callable[[Any, Any], Any] | None = None,
     fun_vmap: Callable[[Any, Any], tuple[Any, Any]] | None = None,
 ) -> _F:
-    """fun with the caller's transformations, or its own where there are none. fun_vjp(arguments, cotangents, outputs)
+    """fun with the caller's transformations, or its own for those that aren't given. fun_vjp(arguments, cotangents, outputs)
     returns a tuple with a gradient for each argument, for vjp and grad; fun_jvp(arguments, tangents), with None for
     what isn't differentiated, the tangents of fun's result, for jvp; fun_vmap(arguments, axes), with None for no axis,
     a pair of results and their axes."""

@@ -15,7 +15,7 @@ _PRIORITY = -100
 
 
 def _answer_for_cpu(client: Any) -> None:
-    """Makes jax.devices("cpu") Lowtide's where JAX_PLATFORMS leaves XLA's out, as programs that keep arrays on the host ask for it."""
+    """Makes jax.devices("cpu") Lowtide's if JAX_PLATFORMS excludes XLA's, since programs that keep arrays on the host ask for it."""
     asked = (jax.config.jax_platforms or "cpu").split(",")
     if "cpu" not in asked and "lowtide" in client.platform_version:
         xla_bridge._backends.setdefault("cpu", client)
@@ -28,4 +28,4 @@ def initialize() -> None:
     # After an interrupt jaxlib's threads continue to compile while it destroys its client.
     atexit.register(lambda: ctypes.CDLL(path).lowtide_stop_compiling())
     _foreign.install()
-    _callbacks.install()  # after it, so that runs in progress are waited for before that
+    _callbacks.install()  # registered last: at exit it first waits for runs in progress
