@@ -9,21 +9,21 @@
 
 namespace lowtide::engine {
 
-inline constexpr double kQuickNs = 1e9;  ///< of the interpreter
+inline constexpr double kQuickNs = 1e9;  ///< interpreter time that counts as quick
 
-/// Says with which of the rows results differ first (PlanComparison::first_wrong).
+/// The decision with which results first differ, in words. first: from PlanComparison::first_wrong.
 std::string culprit(const CheckedFit& checked, const std::optional<size_t>& first);
 
 struct SmallCheck {
   const Module& module;
-  const Planner& planner;      ///< of it
-  const Backend& backend;      ///< of its target
+  const Planner& planner;      ///< of this module
+  const Backend& backend;      ///< of the planner's target
   const Decisions& decisions;  ///< spelt
   size_t control = 0;          ///< results are falsified after this decision
 
-  /// `of`: what is made small: the module, to which all passes are applied; or, if `is_shared`, the module after the
-  /// passes that all plans share: these may do less to a small program, so that streams wouldn't find their values.
-  /// Adds to `checked` what was exercised; an error of kind kWrongValues if results differ.
+  /// of: the module to resize: the given one, to which all passes are applied; or, if `is_shared`, the one after the
+  /// passes that all plans share, since these may do less to a small program, so that streams wouldn't find their
+  /// values. Marks the exercised rows of `checked`; an error of kind kWrongValues if results differ.
   Status check(const Module& of, bool is_shared, CheckedFit& checked) const;
 };
 

@@ -24,23 +24,23 @@ class PlanComparison {
   size_t vague() const;
   /// The message if no plan differs.
   std::string agreement() const;
-  /// The first difference in words; empty where the results agree.
+  /// The first difference in words; empty if the results agree.
   Result<std::string> difference(const Compiled& plan) const;
-  /// The smallest number of decisions, counted from the first, with which results differ; 0: even without any; nullopt:
-  /// they never do. plan: makes the plan with the first so many of `count` decisions.
+  /// The smallest number of leading decisions with which results differ; 0 if they differ even without any; nullopt if
+  /// they never differ. plan: makes the plan with the given number of the `count` decisions.
   Result<std::optional<size_t>> first_wrong(size_t count, const std::function<Result<Compiled>(size_t)>& plan) const;
 
  private:
   struct Spread {
     double of_max = 0;          ///< how far rounding moves elements, relative to the largest
-    bool vague = false;         ///< rounding moves so many that nothing can be concluded
-    std::vector<int64_t> lost;  ///< elements that rounding may make infinite, or no number
+    bool vague = false;         ///< rounding moves elements so far that nothing can be concluded
+    std::vector<int64_t> lost;  ///< elements that rounding may make infinite or NaN
   };
   explicit PlanComparison(const Backend& backend) : backend_(&backend) {}
   Result<std::vector<Value>> run(const Compiled& compiled, std::span<const Value> arguments) const;
   Result<bool> run_as_given(const Module& module, const Planner& planner, bool quick, double scale);
   void measure(const std::vector<Value>& noisy);
-  /// Results change this much by sums in another order, without any stream: other plans may differ by as much.
+  /// Tolerates the change that sums in another order cause without any stream, since plans may differ as much.
   void allow_for_sums(const std::vector<Value>& summed);
   size_t unclear() const;
 

@@ -49,7 +49,7 @@ struct DeriveStacks {
   bool operator==(const DeriveStacks&) const = default;
 };
 
-/// Values that are live at the peak and read later are recomputed where that costs less than keeping them, at this
+/// Values that are live at the peak and read later are recomputed if that costs less than keeping them, at this
 /// price (passes/recompute/recompute.h): before all streams or, if listed after some, among the values that these have
 /// left.
 struct Recompute {
@@ -57,14 +57,14 @@ struct Recompute {
   bool operator==(const Recompute&) const = default;
 };
 
-/// Loop-carried values are saved for later loops only every so many iterations, and recomputed in between
+/// Loops save carried values for later loops only every k iterations, and recompute those in between
 /// (passes/recompute/save_every.h).
 struct SaveEvery {
   Grouping grouping;
   bool operator==(const SaveEvery&) const = default;
 };
 
-/// Values that are read again only late are kept in the host's memory until then, at most so many
+/// Values that are read again only late, at most `count` of them, are kept in the host's memory until then
 /// (passes/recompute/offload.h).
 struct Offload {
   int64_t count = 0;
@@ -84,7 +84,7 @@ struct Rematerialise {
 /// The instruction order in which `rematerialise` decided what to recompute, recorded for replaying.
 struct TakeSequence {
   std::string computation;
-  std::vector<int32_t> places;  ///< the former place of each
+  std::vector<int32_t> places;  ///< of each instruction in turn, its former place
   bool operator==(const TakeSequence&) const = default;
 };
 
@@ -126,7 +126,7 @@ Decisions without_streams();
 /// kernels|strips|moves`.
 std::string to_string(const Decision& decision);
 
-/// A plan's file: a line with the version, one that names the module and its hash, `exact` where Module::sums_in_order,
+/// A plan's file: a line with the version, one that names the module and its hash, `exact` if Module::sums_in_order,
 /// then a decision per line.
 std::string print_plan(const Module& module, const Decisions& decisions);
 struct PlanFile {

@@ -20,12 +20,12 @@ struct FrontierPoint {
 
 struct Frontier {
   FrontierPoint free;                 ///< the free plan: the lowest that takes little more time than without streams
-  Compiled free_plan;                 ///< the same, planned to the end
+  Compiled free_plan;                 ///< the plan of that point
   std::vector<FrontierPoint> points;  ///< by decreasing peak; each takes more time than those before it
   int64_t plans = 0;                  ///< tried
   bool interrupted = false;           ///< before all were tried
 
-  /// The fastest whose peak is within the limit; null: none is.
+  /// The fastest whose peak is within the limit; null if none is.
   const FrontierPoint* within(int64_t limit) const;
   const FrontierPoint& tightest() const { return points.back(); }
 };
@@ -35,7 +35,7 @@ struct FrontierOptions {
   bool only_free = false;  ///< search only as far as needed for the free plan
 };
 
-/// If it is cancelled (Context::stop): what was found until then; the error interrupted() if that is nothing.
+/// If it is cancelled (Context::stop), returns what was found until then, or the error interrupted() if nothing was.
 Result<Frontier> find_frontier(const Planner& planner, const FrontierOptions& options = {});
 
 /// The free plan if it meets the limit or there is none; otherwise the fastest plan within it. An error of kind kLimit

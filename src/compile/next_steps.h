@@ -23,7 +23,7 @@ struct Trial {
 /// Steps in order of increasing time.
 struct Series {
   std::vector<Decisions> steps;
-  std::vector<Decisions> easier;  ///< easier than the first, the nearest first, in case that one already takes too much
+  std::vector<Decisions> easier;  ///< faster than the first step, nearest first, in case that one is too slow
 };
 
 /// Is it a `recompute`?
@@ -50,10 +50,9 @@ class NextSteps {
   std::vector<Series> from(const Trial& at) const;
   /// One more stream.
   void add_streams(const Trial& at, std::vector<Series>& steps) const;
-  /// Recomputation at higher prices than so far: at most so many. It is listed before the streams, since it is done
-  /// before them.
+  /// Recomputation at higher prices than so far, at most `most` of them; it precedes the streams.
   void add_recompute(const Trial& at, size_t most, std::vector<Series>& steps) const;
-  /// Recomputation among the values that the streams have left, at higher prices than so far: at most so many.
+  /// Recomputation among the values that the streams leave, at higher prices than so far: at most `most` of them.
   void add_recompute_among(const Trial& at, size_t most, std::vector<Series>& steps) const;
 
  private:

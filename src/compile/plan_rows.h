@@ -14,9 +14,9 @@ std::vector<Pass> rows_to_streams(const Decisions& decisions, const Target& targ
 /// The pass for a decision among the streams: a stream, or a `recompute`; none for others. The decision must outlive
 /// it.
 std::vector<Pass> rows_among_streams(const Decision& decision);
-/// The rest.
+/// The passes after the streams.
 std::vector<Pass> rows_behind_streams(const Decisions& decisions, const Target& target);
-/// All of them.
+/// All passes of the plan.
 std::vector<Pass> whole_pipeline(const Decisions& decisions, const Target& target, std::vector<StreamDecision>& found);
 
 /// The effect of DeriveStacks, before dead code is removed.

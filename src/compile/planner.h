@@ -17,7 +17,7 @@ struct Measured {
   double potential = 0;  ///< bytes: between load and average, so that each of several equal peaks counts
   std::vector<PeakValue> at_peak;
   bool could_rearrange = false;
-  std::optional<Compiled> compiled;  ///< the plan itself, where it runs here
+  std::optional<Compiled> compiled;  ///< the plan itself, for targets that take programs
 };
 
 /// kNo: the caller must call check_plan() on the plan.
