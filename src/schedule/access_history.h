@@ -21,14 +21,14 @@ std::vector<ByteAccess> united(std::vector<ByteAccess> accesses);
 
 class AccessHistory {
  public:
-  /// Must be called in step order. Adds the steps that must be complete before this one touches the bytes; these in
-  /// turn wait for all others that it conflicts with.
+  /// Must be called in step order. Adds the steps that must be complete before this one touches the bytes; all other
+  /// conflicting steps precede these.
   void touch(const ByteAccess& access, int32_t step, std::vector<int32_t>& waits_for);
 
  private:
   struct Touched {
     int64_t end = 0;
-    int32_t writer = -1;           ///< -1: none yet
+    int32_t writer = -1;           ///< -1 if none
     std::vector<int32_t> readers;  ///< since then, ascending
   };
   using Place = std::pair<int32_t, int64_t>;  ///< space, first byte

@@ -4,7 +4,7 @@
 ///   y[0:1] = x[15:16]                 keep x[15:16] in scratch
 ///   y[1:16] = x[0:15]        ==>      move x[0:15] to [1:16], last first; put what was kept to [0:1]
 ///
-/// A box that must be read before another one overwrites it goes first; where they wait for each other in a cycle, the
+/// A box that must be read before another one overwrites it goes first; if they wait for each other in a cycle, the
 /// smallest is kept in scratch. Dimensions outside of all moves are blocks, processed one after another with the same
 /// scratch. Two exchanged boxes that are too large to keep are rotated, without scratch.
 
@@ -23,7 +23,7 @@ struct BoxMove {
   std::vector<Axis> axes;  ///< the longest stride first; runs lie in them
   int64_t run = 1;         ///< contiguous elements
   int64_t to = 0, from = 0;
-  int64_t kept = kNoId;  ///< where in scratch, bytes; kNoId: read when it is its turn
+  int64_t kept = kNoId;  ///< byte offset in scratch of the copy kept first; kNoId: none is kept
 
   int64_t elements() const;
   int64_t span() const;  ///< from the first to past the last
@@ -34,7 +34,7 @@ struct BoxMoves {
   int64_t element_bytes = 0;
   std::vector<BoxMove> moves;  ///< in this order
   int64_t rotated = 0;         ///< element `rotated` of each block comes first, the others in order; no moves then
-  std::vector<bool> runs;      ///< by piece of the kernel: it computes something else, and runs after the moves
+  std::vector<bool> runs;      ///< by piece of the kernel: does it compute something else, and run after the moves?
   int64_t scratch_bytes = 0;   ///< aligned to 64
 };
 

@@ -15,21 +15,21 @@ namespace lowtide::engine {
 struct ValueClass {
   std::vector<ValueId> values;
   int64_t bytes = 0;
-  int32_t argument = kNoId, output = kNoId;  ///< leaf whose memory this is; kNoId: of neither
+  int32_t argument = kNoId, output = kNoId;  ///< the leaf whose memory this is; kNoId: none
   bool donated = false;                      ///< of an argument
   bool constant = false;
   bool in_host = false;  ///< in the host's memory
 };
 
 struct Classes {
-  std::vector<ValueClass> all;                               ///< those that have values
+  std::vector<ValueClass> all;                               ///< only classes that have values
   std::vector<int32_t> of;                                   ///< value -> class
   std::map<std::pair<ValueId, ValueId>, std::string> apart;  ///< (from, to) of moves and updates that need a copy: why
 };
 
 struct Donations {
   std::vector<bool> donated;                ///< by argument leaf
-  std::vector<int32_t> argument_of_output;  ///< by result leaf; kNoId: memory of its own
+  std::vector<int32_t> argument_of_output;  ///< by result leaf; kNoId: the result has its own memory
 };
 Donations find_donations(const Module& module, const Partitioning& sizes);
 

@@ -33,10 +33,10 @@ struct FlowStep {
   const Instruction* instruction = nullptr;  ///< that names the step
   std::vector<ValueId> reads, writes;        ///< as the work lists them
   std::vector<Move> moves;
-  /// kWork: `from` must lie in `to`'s bytes before the step runs (updates in place); they stay one where possible.
+  /// kWork: `from` must lie in `to`'s bytes before the step runs (updates in place); they share bytes if possible.
   std::vector<Move> updates;
   ValueId scratch = kNoId;
-  std::shared_ptr<const KernelWay> way;  ///< of a region whose results lie over what it still reads
+  std::shared_ptr<const KernelWay> way;  ///< of a region whose results lie over operands that it still reads
   int32_t frame = 0;
 };
 

@@ -11,7 +11,7 @@ struct Hosting {
   explicit Hosting(size_t classes) : host(classes, kNoId), offset(classes, 0), part(classes, false) {}
   std::vector<int32_t> host;    ///< by class: the class in whose memory it lies; kNoId: its own
   std::vector<int64_t> offset;  ///< in that memory, bytes
-  std::vector<bool> part;       ///< it is at its place in the host's value
+  std::vector<bool> part;       ///< is it a part of the host's value, at its place there?
 };
 
 /// alive: by class. Moves classes that are live at the peak out of the arena, largest first; a class that has a host

@@ -1,7 +1,7 @@
 #pragma once
 /// How the CPU backend runs a kernel step differently from its plain nest. Only targets whose in-place ways go beyond
 /// InPlaceWays::kKernels receive strips and rearrangements; a backend that ignores idle pieces runs them too, and they
-/// write what is there already.
+/// write the values that are there already.
 
 #include <optional>
 #include <vector>
@@ -11,10 +11,10 @@
 
 namespace lowtide::engine {
 
-/// One of the three.
+/// Only one of the three is set.
 struct KernelWay {
   std::vector<int32_t> idle;     ///< pieces of the nest, ascending, that would only write what is already there
-  std::optional<Strips> strips;  ///< results lie over operands that are still read: tile by tile
+  std::optional<Strips> strips;  ///< tile by tile, since results lie over operands that are still read
   std::optional<Rearrangement> rearrangement;  ///< the result is made in place by moving the operand: no code runs
 
   /// Bytes of the step's scratch.

@@ -14,7 +14,7 @@ LivePieces united(LivePieces pieces);
 
 struct LiveRanges {
   std::vector<LivePieces> of;                   ///< by value
-  std::vector<const Instruction*> last_reader;  ///< by value; null: none
+  std::vector<const Instruction*> last_reader;  ///< by value; null if nothing reads it
 };
 
 LiveRanges find_live_ranges(const Flow& flow, const ValueTable& values);

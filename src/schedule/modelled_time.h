@@ -13,7 +13,7 @@ std::vector<double> modelled_ns_of_steps(const Program& program, const Cost& cos
 
 /// The time of one run of a step, its blocks included.
 double modelled_ns_of_step(const Program& program, const ProgramStep& step, const Cost& cost);
-/// Bytes that it reads and writes, and floating-point operations of those that a library computes; without its blocks.
+/// Bytes that a step reads and writes, and a library step's floating-point operations; without its blocks.
 struct StepWork {
   double bytes = 0, operations = 0;
 };

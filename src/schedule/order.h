@@ -8,8 +8,8 @@ namespace lowtide::engine {
 enum class OrderKind : uint8_t {
   kGiven,       ///< as the module has it
   kDepthFirst,  ///< operands by (peak - result), as for trees (Liu 1987)
-  kByFreed,     ///< among ready work, what frees most beyond what it allocates
-  kBackwards,   ///< from the end: among work without unplaced users, what allocates most beyond what it keeps live
+  kByFreed,     ///< among ready work, the one that frees most beyond what it allocates
+  kBackwards,   ///< from the end: of work without unplaced users, the one that allocates most beyond what it keeps live
   kLate,        ///< as given, but each as late as its first reader allows
 };
 inline constexpr OrderKind kOrderKinds[] = {OrderKind::kGiven, OrderKind::kDepthFirst, OrderKind::kByFreed,

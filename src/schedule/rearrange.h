@@ -11,7 +11,7 @@ namespace lowtide::engine {
 struct Rearrangement {
   std::vector<ArrayMove> moves;  ///< one after another
   int64_t scratch_bytes = 0;     ///< aligned to 64
-  double sweeps() const;         ///< how often all is read and written
+  double sweeps() const;         ///< how often the whole array is read and written
 };
 
 /// The nest does nothing but write the elements of buffer `from` to buffer `to`, in another order. None if it does

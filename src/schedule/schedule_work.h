@@ -1,5 +1,5 @@
 #pragma once
-/// Scheduling of work that is formed already.
+/// Schedules work that has been formed.
 
 #include "schedule/program.h"
 

@@ -19,7 +19,7 @@ namespace lowtide::engine {
 
 struct StripPiece {
   enum Kind : uint8_t {
-    kFirst,  ///< makes none of these results: runs before all others
+    kFirst,  ///< computes none of these results: runs before all others
     kPatch,  ///< one iteration, single elements at any place: computed before the others, written at the end
     kSweep,  ///< iteration i writes elements from stride * i + first on
   };
@@ -42,7 +42,7 @@ struct Strips {
   int64_t elements = 0;
   int64_t phase = 0, tile = 0;  ///< tiles end at phase + k * tile; phase < tile
   int64_t delay = 0, head = 0;
-  int64_t spill = 0;               ///< what is written beyond a tile's end, at most
+  int64_t spill = 0;               ///< the most elements written beyond a tile's end
   std::vector<StripPiece> pieces;  ///< as Kernel::pieces
   std::vector<Output> outputs;
   std::vector<Patch> patches;
@@ -55,8 +55,8 @@ inline constexpr int64_t kPatchBytes = 16;
 /// Calls of a piece begin at multiples of at most this number; a power of two, as every KernelPiece::granule is.
 inline constexpr int64_t kMostGranule = 128;
 
-/// Pieces whose iterations compute rows, or single elements that far apart, are run row by row in strips, whose tiles
-/// may then end after any of them; this tells the code generator.
+/// In strips, pieces whose iterations compute rows, or single elements as far apart as rows, run row by row, so that
+/// tiles may end after any row; this marks them for the code generator.
 void run_rows_one_by_one(Nest& nest);
 
 /// Buffer `to`, which the nest writes, aliases buffer `from`, which it reads: both have the same number of elements of

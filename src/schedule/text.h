@@ -1,5 +1,5 @@
 #pragma once
-/// A program as text, for people and for comparing what two builds plan: equal texts, equal programs.
+/// A program as text, for people and for comparing the plans of two builds: equal texts mean equal programs.
 
 #include <string>
 

@@ -23,7 +23,7 @@ class ValueTable {
   ValueId of(const Instruction* instruction, int64_t leaf) {
     return of(LeafRef{instruction, static_cast<int32_t>(leaf)});
   }
-  /// A value without a leaf of its own: a result's final place, scratch.
+  /// A value that is no leaf: a result's final place, scratch.
   ValueId add(const LeafRef& named_after, int64_t bytes, bool in_host = false);
 
   size_t count() const { return refs_.size(); }
@@ -37,7 +37,7 @@ class ValueTable {
   }
   /// Does the loop (conditional) pass its leaf through unchanged, so that it needs no carry?
   bool passes(const Instruction& control, int64_t leaf) { return of(&control, leaf) != own(control, leaf); }
-  /// Who calls the computation; null for the entry.
+  /// The instruction that calls the computation; null for the entry.
   const Instruction* caller(const Computation& c) const;
 
  private:
@@ -46,7 +46,7 @@ class ValueTable {
   void fold_loop(const Instruction& loop);
   void fold_conditional(const Instruction& conditional);
 
-  std::shared_ptr<const Partitioning> sizes_;  ///< null: as shapes say, and on the device
+  std::shared_ptr<const Partitioning> sizes_;  ///< null: sizes are those of the shapes, all on the device
   std::vector<LeafRef> refs_;
   std::vector<int64_t> bytes_;
   std::vector<bool> in_host_;

@@ -30,7 +30,7 @@
 
 namespace lowtide::engine {
 
-/// The nest from which a region's code is generated, so that the region isn't lowered again; empty: it is.
+/// The nest from which a region's code is generated, so that the region isn't lowered again; empty if it is lowered.
 using NestOf = std::function<std::shared_ptr<const Nest>(const Region&)>;
 
 /// Empty, or a sentence with the first fault. target: the one that the program is for, whose routines it calls. The

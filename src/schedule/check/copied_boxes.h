@@ -1,5 +1,5 @@
 #pragma once
-/// Stores that write what was loaded elsewhere from an operand in the same bytes: boxes of an array that move in it.
+/// Stores that copy from another place of an operand in the same bytes: boxes of an array that move in it.
 
 #include <compare>
 #include <optional>
@@ -15,7 +15,7 @@ struct CopiedBox {
     auto operator<=>(const Axis&) const = default;
   };
   int64_t first = 0, ahead = 0;
-  std::vector<Axis> axes;  ///< once simplified, the longest stride first, no two of which are one
+  std::vector<Axis> axes;  ///< once simplified: the longest stride first, mergeable axes merged
   bool operator==(const CopiedBox&) const = default;
 
   void simplify();
@@ -25,7 +25,7 @@ struct CopiedBox {
 /// kernel stores all of its result in this way.
 std::optional<Int128> times_stored(const Touches& touches, const Touch& store);
 
-/// None: it isn't such a box.
+/// The box that the store copies; none if it isn't a box.
 std::optional<CopiedBox> copied_box(const PlacedKernel& kernel, const Touch& store);
 
 }  // namespace lowtide::engine

@@ -10,13 +10,13 @@
 
 namespace lowtide::engine {
 
-/// constant + sum of coefficient * unknown = 0, each unknown an integer of its own within [least, greatest].
+/// constant + sum of coefficient * unknown = 0, each unknown a separate integer within [least, greatest].
 class Equation {
  public:
   void add(Int128 constant) { constant_ += constant; }
   /// If an unknown has no possible value, there is no solution.
   void add(Int128 coefficient, Int128 least, Int128 greatest);
-  /// False: it has no solution. True: it has one, or it is unknown.
+  /// False if there is no solution; true if there is one or none could be excluded.
   bool may_hold() const;
 
  private:

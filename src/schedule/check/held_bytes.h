@@ -42,7 +42,7 @@ class HeldBytes {
     std::vector<Remains> remains = {};
   };
 
-  /// `program` must outlive it. Nothing is held.
+  /// Empty memory; `program` must outlive it.
   explicit HeldBytes(const Program& program);
 
   /// Where the slot's bytes are now.
@@ -50,7 +50,7 @@ class HeldBytes {
   bool may_write(int32_t slot) const;
   bool meet(int32_t slot, int32_t other) const { return place(slot).meets(place(other)); }
 
-  /// What these bytes hold; null: several things, or nothing.
+  /// What these bytes hold; null if that is nothing or several values.
   const Held* at(const BytePlace& place) const;
   bool holds(int32_t slot, Token token) const;
 
@@ -68,14 +68,14 @@ class HeldBytes {
   /// These slots get back these addresses, and their bytes move there.
   void settle(const std::vector<int32_t>& slots, const std::vector<int32_t>& addresses);
 
-  /// Keeps what both hold. False: slots have other addresses there.
+  /// Keeps what both hold. False if slots have other addresses in `other`.
   bool keep_common(const HeldBytes& other);
 
  private:
   std::vector<Tokens> tokens_in(const std::vector<int32_t>& slots) const;
 
   const Program* program_;
-  std::map<std::pair<int32_t, int64_t>, Held> held_;  ///< (space, first byte) -> what lies there; disjoint
+  std::map<std::pair<int32_t, int64_t>, Held> held_;  ///< (space, first byte) -> what is held there; disjoint
   std::vector<int32_t> address_of_;
 };
 

@@ -20,11 +20,11 @@ struct PlacedKernel {
   const Touches& touches;
   std::vector<BytePlace> buffers;
   int32_t inputs = 0;
-  /// Results and operands in whose bytes it stores what is already there, even if its accesses don't show it.
+  /// (result, operand): stores to the result in the operand's bytes change nothing, even if accesses don't show it.
   std::vector<std::pair<int32_t, int32_t>> standing = {};
 
   const BytePlace& place(int32_t buffer) const { return buffers[static_cast<size_t>(buffer)]; }
-  /// Does the store write, byte for byte, what it has loaded from there?
+  /// Does the store write the same bytes that it has loaded from there?
   bool changes_nothing(const Touch& store) const;
 };
 
@@ -32,13 +32,13 @@ struct PlacedKernel {
 /// number of an operand that may be overwritten too early.
 std::optional<int32_t> operand_overwritten(const PlacedKernel& kernel);
 
-/// The same of one piece that runs alone, in one call.
+/// The same for one piece that runs alone, in one call.
 std::optional<int32_t> operand_overwritten_by(const PlacedKernel& kernel, int32_t piece);
 
 /// Would the piece change no byte?
 bool is_idle(const PlacedKernel& kernel, int32_t piece);
 
-/// May what `kernel` loads from `input` be among what another kernel stored to `output`, which began at the same byte?
+/// May `reader` load from `input` an element that `writer` stored to `output`, if both begin at the same byte?
 bool may_read_of(const Touches& reader, int32_t input, const Touches& writer, int32_t output);
 
 }  // namespace lowtide::engine

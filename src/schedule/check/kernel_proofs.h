@@ -1,6 +1,6 @@
 #pragma once
-/// The proofs that a program's kernel steps need, each made once however often a step runs: that results may have their
-/// places when the kernel runs in the planned way; and that a kernel reads nothing that an update changed.
+/// The proofs that a program's kernel steps need, each made once, however often a step runs: that results may have
+/// their places when the kernel runs in the planned way; and that a kernel reads nothing that an update changed.
 
 #include <map>
 #include <memory>
@@ -17,10 +17,10 @@ class KernelProofs {
   /// Both must outlive it.
   KernelProofs(const Program& program, const NestOf& nest_of) : program_(program), nest_of_(nest_of) {}
 
-  /// Empty, or what is wrong with the step. places: of what it reads, then of what it writes.
+  /// Empty, or what is wrong with the step. places: of its reads, then of its writes.
   const std::string& fault_of(const ProgramStep& step, const std::vector<BytePlace>& places);
 
-  /// May the kernel find in its input what this update in place has changed?
+  /// May the kernel read from its input elements that this update in place has changed?
   bool may_read(int32_t region, size_t input, const Change& change);
 
  private:

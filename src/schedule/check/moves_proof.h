@@ -10,7 +10,7 @@
 
 namespace lowtide::engine {
 
-/// Empty, or what the moves and the pieces that run after them do differently from the kernel.
+/// Empty, or how the moves and the pieces that run after them differ from the kernel.
 std::string fault_of_moves(const PlacedKernel& kernel, const BoxMoves& moves);
 
 /// The same for moves that replace the whole kernel.

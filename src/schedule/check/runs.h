@@ -1,6 +1,6 @@
 #pragma once
 /// Operands that are contained in a result byte for byte, by the operations' definitions: concatenated along the
-/// outermost dimension larger than one, under whatever shape. Kernels with few elements select between them by
+/// outermost dimension larger than one, possibly in another shape. Kernels with few elements select between them by
 /// comparing indices, so their accesses don't show it.
 
 #include <vector>

@@ -1,7 +1,8 @@
 #pragma once
 /// A proof that a kernel run tile by tile (schedule/strips.h) gives the same results as when run at once: the proof
 /// follows the runtime's order, and at each tile the elements that its iterations load must not have been written back
-/// yet. Which elements an iteration loads and stores is derived from the kernel; what the strips state is not trusted.
+/// yet. Which elements an iteration loads and stores is derived from the kernel; the strips' own statements aren't
+/// trusted.
 
 #include <string>
 

@@ -20,7 +20,7 @@ struct Touch {
   int32_t order = 0;                    ///< within one iteration of the loops that two have in common
   /// The first and the last of the pieces that run it; for a store they are the same.
   int32_t first_piece = 0, last_piece = 0;
-  bool ahead = false;  ///< made for each call of a piece, before its loop begins
+  bool ahead = false;  ///< executed at each call of a piece, before its loop begins
 };
 
 /// Bounds of an integer, both inclusive.

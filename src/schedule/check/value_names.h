@@ -8,7 +8,7 @@ namespace lowtide::engine {
 /// The value resolved through tuples, their elements, barriers and other operations that only rename.
 LeafRef behind_bundles(LeafRef leaf);
 
-/// Has the result the bytes of its first operand, under whatever shape?
+/// Does the result have the bytes of its first operand, possibly in another shape?
 bool has_bytes_of_operand(const Instruction& i);
 
 /// The source of a value that a loop's body, or every branch of a conditional, passes through unchanged. Its readers
