@@ -5,9 +5,9 @@
 
 namespace lowtide::engine {
 
-/// Buffers in the order of their birth, of those born together the first to die first; each goes into the smallest hole
-/// that fits it then. A buffer keeps its bytes from its first birth to its last death, and with them those that
-/// alignment left below it.
+/// Places buffers in the order of their birth, or of their death if born together; each goes into the smallest hole
+/// that fits at that time. A buffer keeps its bytes, and the bytes below it lost to alignment, from its first birth to
+/// its last death.
 Placement pack_first_come(const Problem& problem);
 
 }  // namespace lowtide::engine

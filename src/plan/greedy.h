@@ -11,14 +11,14 @@ namespace lowtide::engine {
 enum class PackOrder : uint8_t {
   kBySize,      ///< largest first, then longest (XLA's spatial order)
   kByDuration,  ///< longest first, then largest (XLA's temporal order)
-  kByEvents,    ///< those that live through most births and deaths first, then by size
+  kByEvents,    ///< buffers that live through most births and deaths first, then by size
   kByArea,      ///< size times duration
   kByBirth,     ///< in program order
-  kByLoad,      ///< those alive where the load is highest first, then by size
+  kByLoad,      ///< buffers live where the load is highest first, then by size
 };
 
 std::vector<int32_t> pack_sequence(const Problem& problem, PackOrder order);
-/// Offsets of buffers that aren't in the sequence are 0. Adds to `work` about how many placed buffers were looked at.
+/// Offsets of buffers that aren't in the sequence are 0. Adds to `work` about the number of placed buffers visited.
 Placement pack_in_sequence(const Problem& problem, std::span<const int32_t> sequence, int64_t* work = nullptr);
 Placement pack_in_order(const Problem& problem, PackOrder order);
 

@@ -18,10 +18,10 @@ namespace lowtide::engine {
 inline constexpr int64_t kWorkPerByte = 10;
 
 struct PackOptions {
-  Bytes capacity = 0;                                 ///< low enough: stop there; 0: as low as possible
+  Bytes capacity = 0;                                 ///< stop at this height; 0: as low as possible
   int64_t work = 100'000'000;                         ///< visits of buffers during search: some 10^8 take a second
   int64_t work_per_byte = 0;                          ///< at most this per byte that could be saved; 0: unlimited
-  Bytes useless = std::numeric_limits<Bytes>::max();  ///< a height from which on no placement is better than another
+  Bytes useless = std::numeric_limits<Bytes>::max();  ///< placements of at least this height are all equally useless
   Progress* progress = nullptr;                       ///< null: not reported
 };
 

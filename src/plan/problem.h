@@ -12,7 +12,7 @@ using Bytes = int64_t;
 using ArenaOffset = int64_t;  ///< bytes from the start of the arena
 using Step = int32_t;         ///< position on a timeline
 
-/// Alive in [born, dies). Empty where dies <= born.
+/// Alive in [born, dies). Empty if dies <= born.
 struct Lifetime {
   Step born = 0, dies = 0;
   bool overlaps(const Lifetime& other) const { return born < other.dies && other.born < dies; }
@@ -22,12 +22,12 @@ struct Lifetime {
 struct PackBuffer {
   Bytes size = 0;
   std::vector<Lifetime> alive;  ///< sorted, disjoint; between them the bytes may hold something else
-  Bytes alignment = 1;          ///< its offset is a multiple, of the problem's alignment as well
+  Bytes alignment = 1;          ///< its offset is a multiple of this and of the problem's alignment
 };
 
 struct Problem {
   std::vector<PackBuffer> buffers;
-  Bytes alignment = 1;  ///< every offset is a multiple
+  Bytes alignment = 1;  ///< every offset is a multiple of it
   Bytes alignment_of(const PackBuffer& buffer) const {
     return std::lcm(std::max<Bytes>(alignment, 1), std::max<Bytes>(buffer.alignment, 1));
   }
