@@ -1,5 +1,5 @@
 #pragma once
-/// The calls of a session that work now, in a form that a signal handler can walk.
+/// The calls of a session in progress, in a form that a signal handler can traverse.
 
 #include <array>
 #include <atomic>
@@ -30,7 +30,7 @@ class Calls {
     std::atomic<Block*> next{nullptr};
     std::unique_ptr<Block> owned;  ///< the next one
   };
-  std::mutex mutex_;  ///< of those that add and remove
+  std::mutex mutex_;  ///< held by add() and remove()
   Block first_;
   std::atomic<int> asking_{0};
 };

@@ -15,7 +15,7 @@ namespace lowtide::engine {
 Error error_of(const Status& status);
 Error internal_error(const std::exception& thrown);
 
-/// f() gives a lowtide::Result.
+/// f() returns a lowtide::Result.
 template <class F>
 auto guarded(F&& f) -> decltype(f()) {
   try {

@@ -21,7 +21,7 @@ lowtide::Result<Run> interpret_run(std::shared_ptr<Session::State> session, std:
 
 /// kUsage if the results file has no room for these results.
 lowtide::Result<void> check_room(const std::vector<ProgramArray>& results, const RunFiles& files);
-/// Gives the file's arrays the names by which they are asked for: "arg0".
+/// Renames the file's arrays to the names by which they are looked up: "arg0".
 Status name_by_number(TensorFile& file, const std::string& prefix, const std::vector<ProgramArray>& arrays);
 
 }  // namespace lowtide::engine

@@ -7,7 +7,7 @@
 
 namespace lowtide::engine {
 
-/// runs: of the program, in all `seconds`.
+/// runs: of the program, which took `seconds` in total.
 Profile profile_of(const Program& program, const StepTimes& times, const Cost& cost, int64_t runs, double seconds,
                    int64_t threads);
 

@@ -16,7 +16,7 @@ struct Run::State {
   std::shared_ptr<Session::State> session;
   std::vector<ProgramArray> results;
   std::vector<engine::Shape> shapes;  ///< of the results
-  RunFiles files;                     ///< as they were given, which keeps them open
+  RunFiles files;                     ///< as given; this keeps them open
 
   State() = default;
   State(const State&) = delete;
@@ -29,7 +29,7 @@ struct Run::State {
   /// Restores the original arguments, before another run.
   virtual engine::Status restore() = 0;
   virtual engine::Status run() = 0;
-  /// Its steps' times are added there from now on; false: it has no steps, or their times are unknown.
+  /// Adds steps' times to `times` from now on; false if it has no steps, or their times are unknown.
   virtual bool watch(engine::StepTimes* times) = 0;
   virtual Profile profile(const engine::StepTimes& times, int64_t runs, double seconds) const = 0;
   virtual const std::byte* result(size_t number) const = 0;

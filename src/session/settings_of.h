@@ -1,5 +1,5 @@
 #pragma once
-/// Options of the public face as settings of the engine.
+/// Converts public options to settings of the engine.
 
 #include "base/settings.h"
 #include "lowtide/error.h"
@@ -7,7 +7,7 @@
 
 namespace lowtide::engine {
 
-/// kUsage names one that makes no sense.
+/// An error of kind kUsage names an invalid option.
 lowtide::Result<void> check_options(const Options& options);
 Settings settings_of(const Options& options);
 

@@ -20,18 +20,18 @@ struct Session::State {
   Options options;
   std::shared_ptr<engine::Context> context;
   const engine::Backend* backend =
-      nullptr;  ///< runs what it plans; chosen when the session is opened, and named nowhere else
+      nullptr;  ///< runs the session's plans; chosen when it is opened, and named nowhere else
   /// The target whose costs it plans with; owned by the context, like everything that its plans need.
   const engine::Target& target() const { return targets->program(); }
   const engine::Target& xla(engine::Platform platform) const { return targets->xla(platform); }
   const engine::Targets* targets = nullptr;
   engine::OpenFiles* files = nullptr;  ///< the context's, where signal handlers look
-  engine::Calls calls;                 ///< that work now: what cancel() reaches
+  engine::Calls calls;                 ///< in progress: cancel() stops them
 };
 
 struct Module::State {
   engine::Input input;
-  std::string dump;  ///< the dump directory that it is of, as it was named; empty: none
+  std::string dump;  ///< the dump directory from which it was read, as named by the user; empty: none
 };
 
 struct Plan::State {
@@ -41,7 +41,7 @@ struct Plan::State {
 
 namespace engine {
 
-/// Of a module's arguments or results, arrays only.
+/// The arrays among a module's arguments (or results).
 std::vector<ProgramArray> arrays_of_arguments(const Module& module);
 std::vector<ProgramArray> arrays_of_results(const Module& module);
 

@@ -1,5 +1,5 @@
 #pragma once
-/// The targets that a session plans for: those of its machine.
+/// The targets for which a session plans.
 
 #include <memory>
 
@@ -16,11 +16,11 @@ class Targets {
   /// For the backend that runs `ours`, with the costs of Settings::choices.machine, which has been validated before.
   void set(const Target& ours, const Settings& settings);
   const Target& program() const { return *ours_.program; }
-  /// XLA, with the costs of the named machine, else of one of the module's platform.
+  /// XLA, with the costs of the named machine, or else of a machine of the module's platform.
   const Target& xla(Platform platform) const;
 
  private:
-  /// Time for the second is modelled by the first.
+  /// `program` models the time of `xla`.
   struct Pair {
     std::unique_ptr<const Target> program, xla;
   };

@@ -12,7 +12,7 @@
 namespace lowtide {
 
 struct TensorFile::State {
-  std::shared_ptr<engine::Context> context;  ///< which knows that its pages are mapped
+  std::shared_ptr<engine::Context> context;  ///< records that its pages are mapped
   engine::TensorFile file;
 };
 
@@ -25,7 +25,7 @@ struct TensorWriter::State {
 
 namespace engine {
 
-/// Nothing where no type has this name.
+/// Nothing if no type has this name.
 std::optional<Shape> shape_of(const lowtide::ProgramArray& array);
 
 }  // namespace engine
