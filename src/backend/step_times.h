@@ -11,11 +11,11 @@
 
 namespace lowtide::engine {
 
-/// Of one step, all of its runs.
+/// All runs of one step together.
 struct StepTime {
   int64_t runs = 0;
-  double seconds = 0, inside = 0;  ///< from start to end, and of that in the steps of its blocks
-  double waiting = 0;              ///< of all threads, in seconds of one
+  double seconds = 0, inside = 0;  ///< from start to end, and the part of it in steps of its blocks
+  double waiting = 0;              ///< summed over all threads
 };
 
 /// One run of one step.
@@ -26,13 +26,13 @@ struct StepSpan {
 
 class StepTimes {
  public:
-  /// most_spans: runs of steps that are kept one by one, from the first on.
+  /// most_spans: how many runs of steps are recorded one by one.
   StepTimes(ThreadPool& pool, size_t most_spans) : pool_(pool), most_spans_(most_spans) { pool_.count_use(true); }
   ~StepTimes() { pool_.count_use(false); }
   StepTimes(const StepTimes&) = delete;
   StepTimes& operator=(const StepTimes&) = delete;
 
-  /// Begins another run: spans are those of the last one.
+  /// Begins another run, and drops the spans of the last one.
   void begin_run();
   /// Runs a step that f executes.
   template <class F>

@@ -37,10 +37,10 @@ class Engine {
     std::vector<void*> addresses;  ///< of reads, then writes: filled before each execution
     std::vector<Block> blocks;
     std::vector<int32_t> dead;  ///< storages to poison before it
-    std::vector<Shift> shifts;  ///< room for what moves at once
+    std::vector<Shift> shifts;  ///< scratch for bytes that move at once
   };
 
-  struct Binding;  ///< what is handed out while steps are bound in the order in which they are laid out
+  struct Binding;  ///< position while steps are bound in layout order
   Block bind(std::span<const ProgramStep> steps, Binding& binding);
   Status start(const RunMemory& memory, int threads);
   void fill_constants();
@@ -65,18 +65,18 @@ class Engine {
   std::vector<std::unique_ptr<LibraryRoutine>> routines_;
   Block steps_;
   Pages arena_, host_arena_;
-  std::byte* base_ = nullptr;          ///< of the arena in this run: that, or the caller's
+  std::byte* base_ = nullptr;          ///< the arena in this run: arena_ or the caller's
   std::vector<std::byte*> storages_;   ///< address of each storage in this run
   std::vector<std::byte*> addresses_;  ///< of each slot, now
-  std::vector<std::byte*> exchanged_;  ///< room for kRotate
-  std::vector<std::byte> strip_;       ///< room for what moves at once
+  std::vector<std::byte*> exchanged_;  ///< scratch for kRotate
+  std::vector<std::byte> strip_;       ///< scratch for bytes that move at once
   std::vector<std::vector<Portions>> portions_;
   int portioned_for_ = 0;       ///< threads
-  std::vector<double> shares_;  ///< of outermost steps in the time of all; made where progress is shown
-  double share_of_trip_ = 0;    ///< of the loop that runs next, where it is an outermost step
+  std::vector<double> shares_;  ///< of each outermost step in the total time; only if progress is shown
+  double share_of_trip_ = 0;    ///< one iteration's share, while the next loop is an outermost step
   StepTimes* times_ = nullptr;
   bool constants_stay_ = true;
-  std::byte* constants_filled_ = nullptr;  ///< in the arena that begins there
+  std::byte* constants_filled_ = nullptr;  ///< the arena that has the constants
 };
 
 }  // namespace lowtide::engine

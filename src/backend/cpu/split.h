@@ -10,10 +10,10 @@
 
 namespace lowtide::engine {
 
-/// Nanoseconds of work below which waking a thread costs more than it brings.
+/// Nanoseconds of work below which waking a thread costs more than it saves.
 inline constexpr double kWorthSplitting = 12'000;
 
-/// How a piece is divided: calls of `chunk` iterations, the last one shorter. One chunk: dividing it isn't worthwhile.
+/// How a piece is divided: calls of `chunk` iterations, the last one shorter; one chunk if dividing isn't worthwhile.
 struct Portions {
   int64_t chunk = 0;
   int64_t chunks = 0;
@@ -21,8 +21,8 @@ struct Portions {
 Portions portion(const KernelPiece& piece, int threads);
 std::vector<Portions> portions_of(const Kernel& kernel, int threads);
 
-/// Runs every piece, one after the other, but for those in `idle` (ascending). Same bits for every number of threads: a
-/// kernel's iterations don't depend on the division.
+/// Runs every piece, one after the other, except those in `idle` (ascending). The bits don't depend on the number of
+/// threads, since a kernel's iterations don't depend on the division.
 void run_kernel(const Kernel& kernel, std::span<const Portions> portions, std::span<const int32_t> idle,
                 void* const* buffers, ThreadPool& pool);
 
