@@ -11,7 +11,7 @@ namespace lowtide::engine {
 struct KernelWork {
   double arithmetic_ns = 0;  ///< of one core, by Cost::element_ns
   double bytes = 0;          ///< read and written
-  double rows_ns = 0;        ///< beside the bytes, by Cost::rows_ns
+  double rows_ns = 0;        ///< in addition to the time for the bytes, by Cost::rows_ns
 };
 
 class Cost {
@@ -21,7 +21,8 @@ class Cost {
 
   // Elements, by one core.
 
-  /// One element of the operation, its operands given. For those with loops inside (reduce, dot, while): all of it.
+  /// One element of the operation, from given operands. For operations with inner loops (reduce, dot, while): all of
+  /// it.
   double element_ns(const Instruction& i) const;
   /// A fold that computes each result from the previous one (a scan), all of it.
   double running_fold_ns(const Instruction& fold) const;
@@ -33,15 +34,15 @@ class Cost {
   /// A byte to or from memory.
   double byte_ns() const { return machine_.byte_ns; }
 
-  // For choices between kernels: the time they take at least, which is less than measured times.
+  // For choices between kernels: lower bounds of their time, below measured times.
 
   double kernel_start_ns() const { return machine_.kernel_start_ns; }
   double kernel_ns(const KernelWork& work) const;
-  /// An instruction's own work, all of it, where streams are weighed.
+  /// All of an instruction's own work, for the comparison of streams.
   double streamed_ns(const Instruction& i, bool in_library) const;
   /// A byte read by all cores.
   double shared_byte_ns() const { return machine_.byte_ns / machine_.cores; }
-  /// An instruction's own work, all of it, by one core, for recomputation: products at their cost as steps, if that is
+  /// All of an instruction's own work, by one core, for recomputation: products at their cost as steps, if that is
   /// lower than elementwise.
   double repeated_ns(const Instruction& i) const;
   double stored_byte_ns() const { return machine_.stored_byte_ns; }
@@ -61,15 +62,15 @@ class Cost {
   /// are there already.
   double kernel_step_ns(const KernelWork& work, double distance, double part) const;
   double library_step_ns(const Instruction& i, double traffic_ns) const;
-  /// Steps that no backend here computes: calls of others cost what they compute, collectives what they move.
+  /// Steps that no backend here computes: unknown calls are priced by their work, collectives by their traffic.
   double other_step_ns(const Instruction& i, double traffic_ns) const;
   /// Elements rearranged in place.
   double rearrangement_step_ns(double sweeps, double traffic_ns) const;
   double copy_step_ns(double traffic_ns) const { return machine_.copy_start_ns + 2 * traffic_ns; }
   double trip_ns() const { return machine_.trip_ns; }
-  /// Has the machine other memory, the host's, in which values of a program can lie?
+  /// Does the machine have separate host memory for a program's values?
   bool has_host_memory() const { return !machine_.links.empty(); }
-  /// Bytes between that memory and the device's, beside what they take on the device.
+  /// The time to move bytes between that memory and the device's, in addition to the time on the device.
   double host_ns(double bytes) const;
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-/// Ways in which a result may alias an operand that is still read, and the sizes from which on they are worthwhile.
+/// Ways in which a result may alias an operand that is still read, and the least sizes for which they are worthwhile.
 
 #include <cstdint>
 
@@ -21,7 +21,7 @@ struct StripLimits {
 };
 
 struct InPlaceLimits {
-  InPlaceWays ways = InPlaceWays::kMoves;  ///< the most that it can do
+  InPlaceWays ways = InPlaceWays::kMoves;  ///< the last way that the target supports
   StripLimits strips;
 };
 

@@ -30,31 +30,31 @@ struct Machine {
   double cores = 1;
   double plain_ns = 0;           ///< an element of a plain f32 operation, in full vectors
   double dependent_step_ns = 0;  ///< a step of a fold that waits for the previous one
-  double scattered_ns = 0;       ///< an element added where an index says
+  double scattered_ns = 0;       ///< an element added at an index
   double lookup_ns = 0;          ///< an element of a small table
   double kernel_factor = 1;      ///< measured over modelled time of whole kernels' arithmetic
   int64_t kernel_lanes = 1;      ///< below which a kernel's innermost loop isn't filled
 
   // Memory.
   double byte_ns = 0;         ///< to or from memory, by one core
-  double cached_read_ns = 0;  ///< an element that another reader has brought near
+  double cached_read_ns = 0;  ///< an element that another reader has brought into a cache
   double memory_factor = 1;   ///< measured over modelled time of whole kernels' traffic, all cores
   double near_bytes = 0;      ///< buffers of at most this size are in a cache of the core
   double near_factor = 1;     ///< relative to a byte from memory
   double far_bytes = 0;       ///< larger buffers are in no cache; 0: there are only the cores' own caches
-  double far_factor = 1;      ///< of the time that a byte takes otherwise
+  double far_factor = 1;      ///< relative to a byte of a buffer that isn't larger
   double row_ns = 0;          ///< to continue in a row that isn't contiguous with the previous one
 
   // Products of matrices by a library: a term is a multiplication and an addition in f32.
   double product_ns = 0;           ///< a term, all cores
-  double least_product_width = 1;  ///< of f32's time: what narrower types take at least
+  double least_product_width = 1;  ///< relative to f32's time: the least that narrower types take
   int64_t product_rows = 1;        ///< below which a product isn't filled
-  double rows_to_fill = 0;         ///< each tile of rows copies the right matrix; so many cost as much
-  double depth_to_fill = 0;        ///< and each result is read and written for so many terms,
-  double few_rows = 0;             ///< or, where rows are few and columns cut for the cores,
-  double depth_to_cut = 0;         ///< copied for so many;
-  double order_to_fill = 0;        ///< matrices to be factored, of this order, take twice the time of their terms
-  double columns_to_turn = 0;      ///< a left matrix that lies by columns is copied: so many columns cost as much
+  double rows_to_fill = 0;         ///< copying the right matrix per tile takes as long as this many rows
+  double depth_to_fill = 0;        ///< reading and writing each result takes as long as so many terms
+  double few_rows = 0;             ///< with fewer rows, columns are divided among the cores:
+  double depth_to_cut = 0;         ///< then copying each result takes as long as so many terms
+  double order_to_fill = 0;        ///< factoring a matrix of this order takes twice the time of its terms
+  double columns_to_turn = 0;      ///< copying a column-major left matrix takes as long as so many columns
 
   // Other libraries, all cores.
   double compare_ns = 0;  ///< of a sort
@@ -62,12 +62,12 @@ struct Machine {
 
   // Starts.
   double kernel_start_ns = 0;   ///< cost of an additional kernel when deciding which kernels there are
-  double step_start_ns = 0;     ///< of a step that is a kernel, as it is measured
-  double sharing_ns = 0;        ///< a step that takes one core less is not shared by all
-  double meeting_ns = 0;        ///< of the cores, at the end of a step that they share
+  double step_start_ns = 0;     ///< of a step that is a kernel, as measured
+  double sharing_ns = 0;        ///< a step that takes one core less time isn't divided among cores
+  double meeting_ns = 0;        ///< synchronisation of the cores after a step that they share
   double library_start_ns = 0;  ///< of one call
   double copy_start_ns = 0;
-  double trip_ns = 0;  ///< of a loop, its steps aside
+  double trip_ns = 0;  ///< an iteration of a loop, without its steps
 
   // The price of a byte of memory in time.
   double stored_byte_ns = 0;  ///< of a value that could be computed where it is read,

@@ -1,7 +1,7 @@
 #pragma once
-/// What planning may ask about the machine or compiler that takes a program. Regions, passes, schedules and the search
-/// for a limit learn about machines, libraries and other compilers only in this way; the caller that wants a plan
-/// passes the target.
+/// What planning may query about the machine or compiler that takes a program. Regions, passes, schedules and the
+/// search for a limit learn about machines, libraries and other compilers only in this way; the caller that wants a
+/// plan passes the target.
 
 #include <memory>
 #include <string_view>
@@ -25,7 +25,7 @@ class Target {
   Target& operator=(const Target&) = delete;
 
   virtual std::string_view name() const = 0;
-  /// The same with another machine's costs; null: it has only its own.
+  /// The same with another machine's costs; null if it has only its own.
   virtual std::unique_ptr<const Target> priced_as(const Machine&) const { return nullptr; }
   virtual Takes takes() const = 0;
   const Machine& machine() const { return cost_.machine(); }

@@ -8,7 +8,7 @@
 namespace lowtide::engine {
 
 const Target& xla_target();
-/// Its time is modelled by programs for `modelled_as`, which must outlive it.
+/// Programs for `modelled_as`, which must outlive the target, model its time.
 std::unique_ptr<const Target> xla_target_like(const Target& modelled_as);
 
 }  // namespace lowtide::engine
