@@ -30,7 +30,7 @@ enum PJRT_Error_Code : uint32_t {
   PJRT_Error_Code_INTERNAL = 13,
 };
 
-/// Element types; not the numbers of HLO's.
+/// Element types; their numbers differ from HLO's.
 using PJRT_Buffer_Type = uint32_t;
 
 enum PJRT_HostBufferSemantics : uint32_t {

@@ -1,5 +1,5 @@
 #pragma once
-/// Arrays in memory: without gaps, their dimensions in any order, elements below a byte one byte each.
+/// Arrays in memory: without gaps, with dimensions in any order; elements narrower than a byte take one byte.
 
 #include <memory>
 #include <mutex>
@@ -19,8 +19,8 @@ class Block {
   static std::shared_ptr<Block> make(size_t bytes, const std::shared_ptr<Ledger>& ledger);
   /// Memory of another owner, who is notified when it is no longer used.
   static std::shared_ptr<Block> borrow(void* data, std::shared_ptr<Happening> released);
-  /// Without memory yet. filled: happens when the array is complete, or says why it never will be; null: before anyone
-  /// else sees the block.
+  /// A block without memory yet. filled: happens when the array is complete, or has failed; null if it will be complete
+  /// before anyone else sees the block.
   static std::shared_ptr<Block> promise(std::shared_ptr<Happening> filled);
   ~Block();
   Block(const Block&) = delete;
@@ -33,7 +33,7 @@ class Block {
   /// Takes the memory of another block, which then has none.
   void take_over(Block& other);
 
-  /// Null: it was complete from the beginning.
+  /// Null if it was complete from the beginning.
   const std::shared_ptr<Happening>& filled() const { return filled_; }
   bool is_filled() const { return !filled_ || filled_->has_happened(); }
   /// Waits; returns why there is no array, if there is none.
@@ -56,7 +56,7 @@ inline constexpr size_t kBlockAlignment = 64;
 struct PJRT_Buffer {
   void* functions = nullptr;
   PJRT_Device* device = nullptr;
-  PJRT_Memory* memory = nullptr;  ///< of the device's
+  PJRT_Memory* memory = nullptr;  ///< one of the device's
   PJRT_Buffer_Type type = 0;
   std::vector<int64_t> dims;
   lowtide::pjrt::Layout* layout = nullptr;

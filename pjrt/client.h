@@ -1,5 +1,5 @@
 #pragma once
-/// A client: sessions of Lowtide's, and devices.
+/// A client: Lowtide sessions and devices.
 
 #include <atomic>
 #include <condition_variable>
@@ -63,7 +63,7 @@ struct PJRT_Client {
   };
   PJRT_Client();
   ~PJRT_Client();
-  /// Permanently: aborts what is being compiled, and waits for it.
+  /// Permanently aborts compilations, and waits for those in progress.
   void stop_compiling();
 
  private:

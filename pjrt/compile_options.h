@@ -10,7 +10,7 @@ namespace lowtide::pjrt {
 
 struct CompileOptions {
   int64_t replicas = 1, partitions = 1;
-  std::vector<int64_t> devices;  ///< of the first replica, by partition; empty: any
+  std::vector<int64_t> devices;  ///< the first replica's devices, by partition; empty: any
   Wishes wishes;
 };
 

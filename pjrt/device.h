@@ -27,8 +27,8 @@ struct PJRT_Device {
   void* functions = nullptr;
   PJRT_Client* client = nullptr;
   PJRT_DeviceDescription description;
-  /// "device", "pinned_host" and "unpinned_host", as XLA:CPU has them: all of them this machine's memory, and nothing
-  /// but names by which programs say where an accelerator would keep arrays. The first is the default.
+  /// "device", "pinned_host" and "unpinned_host", as in XLA:CPU: all of them are this machine's memory; the names only
+  /// say where an accelerator would keep arrays. The first is the default.
   std::array<PJRT_Memory, 3> own_memories;
   std::vector<PJRT_Memory*> memories;
 
@@ -43,6 +43,6 @@ struct PJRT_Device {
   PJRT_Device(PJRT_Client* of, int id, std::shared_ptr<lowtide::pjrt::Pools> pools);
   PJRT_Device(const PJRT_Device&) = delete;
   PJRT_Device& operator=(const PJRT_Device&) = delete;
-  /// The one of this kind; null: there is none. An empty kind is the default's.
+  /// The memory of this kind, or null; an empty kind means the default.
   PJRT_Memory* memory_of(std::string_view kind);
 };

@@ -39,7 +39,7 @@ class Happening {
 
 struct PJRT_Event {
   void* functions = nullptr;
-  std::shared_ptr<lowtide::pjrt::Happening> of;  ///< null: it has happened without an error
+  std::shared_ptr<lowtide::pjrt::Happening> of;  ///< null if it has happened without an error
 };
 
 namespace lowtide::pjrt {

@@ -25,19 +25,19 @@ struct Shardings {
 
 /// For each array, the kind of memory in which the program has it.
 struct MemoryKinds {
-  std::vector<std::string_view> own;  ///< of the first device's memories
+  std::vector<std::string_view> own;  ///< names of the first device's memories
   std::vector<const char*> texts;
   std::vector<size_t> sizes;
 };
 
 struct Compiled {
-  std::vector<PJRT_Device*> devices;  ///< each runs all of it, on arrays of its own
+  std::vector<PJRT_Device*> devices;  ///< each runs the whole program, on its own arrays
   std::vector<PJRT_LogicalDeviceIds> logical_ids;
   std::string program, options;  ///< the originals
   CompileOptions read_options;
   Plan plan;
   Executable executable;
-  std::shared_ptr<InPlace> in_place;  ///< null: it never runs in place
+  std::shared_ptr<InPlace> in_place;  ///< null if it never runs in place
   HeldCallbacks callbacks;
   std::vector<HostCallSite> host_calls;
   bool is_repeated = false;  ///< every device runs the whole program (replicated)

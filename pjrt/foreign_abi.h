@@ -1,5 +1,5 @@
 #pragma once
-/// XLA's foreign functions (jax.ffi), C interface 0.3: the structures that a handler in somebody's library and the
+/// XLA's foreign functions (jax.ffi), C interface 0.3: the structures that a handler in a user's library and the
 /// runtime that calls it exchange, declared after the published layouts.
 
 #include <cstddef>
@@ -31,7 +31,7 @@ struct XLA_FFI_Version : XLA_FFI_Part {
 
 /// Element types, by XLA's numbers.
 using XLA_FFI_Type = int;
-/// 0 to 16, as absl's.
+/// 0 to 16, as in absl.
 using XLA_FFI_Code = int;
 
 struct XLA_FFI_Buffer : XLA_FFI_Part {
@@ -54,7 +54,7 @@ struct XLA_FFI_Array {
   void* data;
 };
 
-/// Of arguments and results: pointers to XLA_FFI_Buffer, each with the kind 1.
+/// Arguments or results: pointers to XLA_FFI_Buffer, each of kind 1.
 struct XLA_FFI_Buffers : XLA_FFI_Part {
   static constexpr int kBuffer = 1;
   int64_t size;
@@ -78,7 +78,7 @@ struct XLA_FFI_Call : XLA_FFI_Part {
   XLA_FFI_Buffers arguments;
   XLA_FFI_Buffers results;
   XLA_FFI_Attributes attributes;
-  XLA_FFI_Future* future;  ///< the handler may set it: it goes on after it has returned
+  XLA_FFI_Future* future;  ///< set by a handler that continues after it has returned
 };
 using XLA_FFI_Handler = XLA_FFI_Error* (*)(XLA_FFI_Call* call);
 
@@ -86,7 +86,7 @@ struct XLA_FFI_Type_Id {
   int64_t number;
 };
 
-/// What a handler says of itself when it is called with this extension.
+/// A handler's own description, which it gives when it is called with this extension.
 struct XLA_FFI_Metadata {
   size_t struct_size;
   XLA_FFI_Version version;
@@ -159,7 +159,7 @@ struct XLA_FFI_DeviceOrdinal_Get_Args : XLA_FFI_Part {
 
 struct XLA_FFI_Api : XLA_FFI_Part {
   XLA_FFI_Version version;
-  const void* internal;  ///< of handlers that are linked with XLA: there are none here
+  const void* internal;  ///< for handlers linked with XLA; none here
   XLA_FFI_Error* (*error_create)(XLA_FFI_Error_Create_Args*);
   void (*error_message)(XLA_FFI_Error_GetMessage_Args*);
   void (*error_destroy)(XLA_FFI_Error_Destroy_Args*);

@@ -1,5 +1,5 @@
 #pragma once
-/// The attributes of a foreign call: an MLIR dictionary as the structures that handlers read.
+/// The attributes of a foreign call: an MLIR dictionary, converted to the structures that handlers read.
 
 #include <cstddef>
 #include <deque>
@@ -39,7 +39,7 @@ class ForeignAttributes {
   class Reader;
   ForeignAttributes() = default;
 
-  // What the structures point to, at addresses that don't change.
+  // The data to which the structures point, at addresses that don't change.
   std::deque<std::string> texts_;
   std::deque<std::vector<std::max_align_t>> numbers_;
   std::deque<XLA_FFI_Span> spans_;

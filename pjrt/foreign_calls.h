@@ -9,19 +9,19 @@
 
 namespace lowtide::pjrt {
 
-/// A target's handlers: one for each stage, of which only that of kExecute must be there.
+/// A target's handlers: one for each stage; all but the one for kExecute may be null.
 struct ForeignHandlers {
   XLA_FFI_Handler instantiate = nullptr, prepare = nullptr, initialize = nullptr, execute = nullptr;
 };
 
-/// Programs that are compiled from now on may call it. An error: its header's version isn't ours, or there is no
-/// handler that executes.
+/// Programs that are compiled from now on may call it. An error if its header's version isn't ours, or if no handler
+/// executes.
 Result<void> register_foreign(std::string target, const ForeignHandlers& handlers);
 
-/// For Options::foreign_calls; empty: nothing is registered under the name.
+/// For Options::foreign_calls; empty if nothing is registered under the name.
 HostFunction foreign_function(std::string_view target);
 
-/// What handlers call back.
+/// The functions that handlers call back.
 const XLA_FFI_Api& foreign_api();
 
 }  // namespace lowtide::pjrt

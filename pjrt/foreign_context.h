@@ -1,5 +1,5 @@
 #pragma once
-/// What one foreign call shares with the functions of the table that its handler calls.
+/// The state that one foreign call shares with the functions of the table that its handler calls.
 
 #include <array>
 #include <atomic>
@@ -20,7 +20,7 @@ struct XLA_FFI_Error {
   std::string message;
 };
 
-/// Of a handler that goes on after it has returned.
+/// For a handler that continues after it has returned.
 struct XLA_FFI_Future {
   std::mutex mutex;
   std::condition_variable changed;
@@ -30,7 +30,7 @@ struct XLA_FFI_Future {
 
 namespace lowtide::pjrt {
 
-/// What a handler keeps between calls of a target with the same attributes, by the stage that made it. It lives as long
+/// A handler's state between calls of a target with the same attributes, by the stage that created it. It lives as long
 /// as the process.
 struct ForeignState {
   int64_t type = 0;
@@ -44,7 +44,7 @@ struct XLA_FFI_ExecutionContext {
   lowtide::pjrt::ForeignStates* states = nullptr;
   int64_t run = 0;
 
-  std::mutex mutex;                                                          ///< of what follows
+  std::mutex mutex;                                                          ///< guards the members below
   std::vector<std::thread> tasks;                                            ///< all have ended when the call returns
   std::unordered_map<void*, std::unique_ptr<void, void (*)(void*)>> memory;  ///< freed then, if it wasn't before
 };

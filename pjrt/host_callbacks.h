@@ -15,8 +15,8 @@ inline constexpr const char* kCallbackFunction = "callback";
 Result<void> call_back(const HostCall& call);
 
 /// While one exists, this thread runs a program with these calls that another device runs as well (replicated), and
-/// whose effects happen there: callbacks without results aren't called here, and those with effects that return arrays
-/// are refused. Null: all are called, as in a program that a callback runs.
+/// that device performs the effects: callbacks without results aren't called here, and those with effects that return
+/// arrays are refused. With null, all are called, as in a program that a callback runs.
 class EffectsElsewhere {
  public:
   explicit EffectsElsewhere(const std::vector<HostCallSite>* calls);

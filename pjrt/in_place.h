@@ -19,7 +19,7 @@ class InPlace {
 
   /// Arguments of the size of a result.
   const std::vector<size_t>& candidates() const { return candidates_; }
-  /// The program with a result that aliases this argument; compiled when it is first asked for. Null: no result can.
+  /// The program with a result that aliases this argument, compiled on first use; null if no result can.
   const Executable* over(size_t argument);
 
  private:

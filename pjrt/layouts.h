@@ -1,5 +1,5 @@
 #pragma once
-/// The order in which an array's dimensions lie in memory, and all that depends on it. Programs see row-major arrays of
+/// The order of an array's dimensions in memory, and what depends on it. Programs see row-major arrays of
 /// other extents (Module::laid_out); only buffers, and transfers between them and the host, know an order.
 
 #include <cstdint>
@@ -21,17 +21,17 @@ namespace lowtide::pjrt {
 using Layout = PJRT_Layouts_MemoryLayout;
 
 Layout* row_major(size_t rank);
-/// Null: it isn't an order of as many dimensions as it has.
+/// Null if it isn't a permutation of its dimensions.
 Layout* layout_of(const std::vector<int64_t>& minor_to_major);
-/// What a host asks for: an order, or strides in bytes that leave no gaps. An absent one is row-major. Of an array with
-/// tiles, gaps, or of another rank, an error.
+/// Reads the layout that a host asks for: an order, or strides in bytes without gaps; row-major if absent. An error for
+/// tiles, gaps, or another rank.
 PJRT_Error* read_layout(const PJRT_Buffer_MemoryLayout* stated, const std::vector<int64_t>& dims, size_t element,
                         Layout*& layout);
-/// For each dimension its distance in bytes.
+/// The stride of each dimension in bytes.
 std::vector<int64_t> strides_of(const Layout& layout, const std::vector<int64_t>& dims, size_t element);
-/// Whether the elements of an array lie at the same places in both orders.
+/// Are the elements of an array at the same places in both orders?
 bool lie_equally(const Layout& a, const Layout& b, const std::vector<int64_t>& dims);
-/// The strides that a host asks for: those of an order, or any.
+/// Reads the strides that a host asks for: those of an order, or any others.
 PJRT_Error* read_strides(const PJRT_Buffer_MemoryLayout& stated, const std::vector<int64_t>& dims, size_t element,
                          std::vector<int64_t>& strides);
 

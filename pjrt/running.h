@@ -17,7 +17,7 @@ extern const std::optional<Fault> kEnded;
 struct Running {
   struct Held {
     std::shared_ptr<Block> block;
-    bool given = false;  ///< donated: its memory may be overwritten if no one else holds it then
+    bool given = false;  ///< donated: its memory may be overwritten if nothing else holds it then
   };
   std::shared_ptr<const Compiled> compiled;
   PJRT_Device* device = nullptr;

@@ -6,7 +6,7 @@
 
 namespace lowtide::pjrt {
 
-/// Compiles a program that nobody needs, on a thread of its own. Processes that exit meanwhile wait for it, as for
+/// Compiles an unused program, on a separate thread. Processes that exit meanwhile wait for it, as for
 /// any compilation.
 void warm_up(PJRT_Client& client);
 

@@ -11,7 +11,7 @@ namespace lowtide::pjrt {
 
 class Worker {
  public:
-  /// Work to do, or to give up if the worker ends before.
+  /// Work to do, or to abandon if the worker ends before.
   using Work = std::function<void(bool given_up)>;
   enum class AtTheEnd : bool { kGiveUp, kDoAll };
 
@@ -29,7 +29,7 @@ class Worker {
   enum class Busy { kNot, kWithMine, kWithOthers };
   /// Whether it is busy with work that this thread added, or only with that of other threads.
   Busy busy() const;
-  /// The worker that makes the calls of happenings on this thread; null: the thread itself.
+  /// The worker that makes the calls of happenings on this thread; null if the thread itself does.
   static Worker* news_of_this_thread();
 
  private:
