@@ -14,7 +14,7 @@ Result<Session> open_session(bool exact = false, std::optional<int64_t> limit = 
 /// The same without progress: for a child process.
 Result<Session> open_session_apart();
 
-/// The open session, for signal handlers; null: none yet.
+/// The open session, for signal handlers; null if there is none yet.
 const Session* opened_session() noexcept;
 
 }  // namespace lowtide::command

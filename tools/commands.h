@@ -27,7 +27,7 @@ void add_reduce(CLI::App& app, int& exit_code);
 /// the exit code: the error's number.
 int finish(const Outcome& outcome, bool json = false);
 
-/// Whether the terminal shows UTF-8: from LC_ALL, LC_CTYPE, LANG in that order; yes where none is set.
+/// Whether the terminal shows UTF-8: from LC_ALL, LC_CTYPE, LANG in that order; yes if none is set.
 bool terminal_is_utf8();
 
 }  // namespace lowtide::command

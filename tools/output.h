@@ -1,5 +1,5 @@
 #pragma once
-/// What the command writes.
+/// Writes output of the command.
 
 #include <string>
 #include <string_view>
@@ -9,9 +9,9 @@
 
 namespace lowtide::command {
 
-/// All of it, or an errno.
+/// Writes all of it, or returns an errno.
 int write_all(int descriptor, std::string_view content);
-/// The text on stdout. A closed pipe is no error.
+/// Writes the text to stdout. A closed pipe is no error.
 Outcome print_stdout(std::string_view text);
 /// Writes a file, completely or not at all, or to stdout for "-".
 Outcome write_output(const Session& session, const std::string& path, std::string_view content);

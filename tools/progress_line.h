@@ -5,8 +5,8 @@
 
 namespace lowtide::command {
 
-/// Draws it once the command has taken as long as LOWTIDE_PROGRESS says, where stderr is a terminal. With NO_COLOR, or
-/// on a terminal that can't, without escape sequences.
+/// Draws it once the command has taken LOWTIDE_PROGRESS seconds, if stderr is a terminal. With NO_COLOR, or
+/// on a terminal without them, uses no escape sequences.
 void draw_progress(Options& options);
 
 /// Erases the line before something else is written to a terminal.

@@ -21,12 +21,12 @@ struct RunOptions {
   int repeat = 1;
   bool interpret = false;
   bool profile = false;
-  std::string trace;  ///< file that one run's steps are written to; empty: none
+  std::string trace;  ///< the file for the trace of one run's steps; empty: none
   bool exact = false;
   bool json = false;
 };
 
-/// What was run, in which memory and time, and what came out. Absent figures aren't printed.
+/// The program that ran, its memory and time, and its results. Absent figures aren't printed.
 struct RunReport {
   std::string module;
   int64_t instructions = 0;

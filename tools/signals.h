@@ -4,7 +4,7 @@
 namespace lowtide::command {
 
 void handle_signals();
-/// The part of a handler that other code that ends the process needs, too.
+/// Removes unfinished files; for handlers and other code that ends the process.
 void remove_files_in_hand() noexcept;
 
 /// While one exists, a first signal asks the session's calls to end with what they have found, and only a second one
@@ -16,11 +16,10 @@ class KeepResults {
   KeepResults(const KeepResults&) = delete;
   KeepResults& operator=(const KeepResults&) = delete;
 };
-/// Did a signal ask for it?
+/// Did a signal ask to end?
 bool was_interrupted() noexcept;
 
-/// A file in a folder of its own, both of which must not outlive a signal; the texts must live as long as the process;
-/// null: there is none any more.
+/// Sets a file and its folder that a signal must remove, or null for none. The texts must live as long as the process.
 void remove_with_signal(const char* file, const char* folder) noexcept;
 
 }  // namespace lowtide::command
