@@ -13,7 +13,7 @@ namespace {
 
 int bits_of(ElementType type) { return type_bits(type) / (is_complex(type) ? 2 : 1); }
 
-/// Of the narrowest floats that the module computes with: wide results are no better.
+/// Width of the narrowest floats that the module computes with: wider results are no more accurate.
 int narrowest_bits(const Module& module) {
   int bits = 64;
   for (const auto& computation : module.computations()) {
@@ -25,7 +25,7 @@ int narrowest_bits(const Module& module) {
   return bits;
 }
 
-/// What another order of sums may cause, relative to the largest value of the array.
+/// The largest difference that another order of sums may cause, relative to the array's largest value.
 Tolerance tolerance_of(const Literal& array, Numerics numerics, int narrowest) {
   if (numerics == Numerics::kExact || numerics == Numerics::kValueExact || !array.shape().is_array()) return {};
   const int bits = std::min(bits_of(array.shape().type), narrowest);

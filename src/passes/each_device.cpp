@@ -12,7 +12,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// `key="..."` of frontend attributes, as it stands between the quotes; empty: it isn't there.
+/// The text between the quotes of `key="..."` in frontend attributes; empty if the key is absent.
 std::string_view quoted(std::string_view attributes, std::string_view key) {
   const size_t at = attributes.find(key);
   if (at == attributes.npos || attributes.substr(at + key.size(), 2) != "=\"") return {};
@@ -22,7 +22,7 @@ std::string_view quoted(std::string_view attributes, std::string_view key) {
   return attributes.substr(begin, std::min(end, attributes.size()) - begin);
 }
 
-/// `#sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>, <@mesh, [{}]>]>`: each `<@...>` by itself.
+/// Splits `#sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>, <@mesh, [{}]>]>` into its parts `<@...>`.
 std::vector<std::string_view> shardings_of(std::string_view text) {
   std::vector<std::string_view> all;
   for (size_t at = text.find("<@"); at != text.npos; at = text.find("<@", at + 1)) {
@@ -48,12 +48,12 @@ bool names_devices(const Instruction& i) {
          part_side(i) != PartSide::kNeither;
 }
 
-/// A value of the entry as one device has it.
+/// An array of the entry, as one device holds it.
 struct Part {
   Instruction* here = nullptr;
-  std::string_view sharding;  ///< of the whole
+  std::string_view sharding;  ///< of the whole array
   bool is_whole = false;      ///< outside of manual regions
-  bool is_stated = false;     ///< the program says how the result is divided
+  bool is_stated = false;     ///< the program states how the array is divided
 };
 
 class EachDevice {
@@ -71,11 +71,11 @@ class EachDevice {
     return true;
   }
 
-  /// Why not, if it is nothing but that.
+  /// Did run() fail only because the program doesn't state how a result is divided?
   bool leaves_a_result_open() const { return is_open_; }
 
  private:
-  /// Along all axes, and what is inside neither talks nor has regions of its own.
+  /// Are all regions manual along all axes of the meshes, without collectives, device ids or regions inside them?
   bool is_region_alone() {
     const std::vector<std::string_view> axes = axes_of(module_.frontend_attributes);
     for (const auto& computation : module_.computations()) {
@@ -119,7 +119,7 @@ class EachDevice {
         const auto index = static_cast<size_t>(i.as<TupleIndexAttributes>().index);
         if (index >= given.size() || !i.shape.is_array()) return false;
         made = {given[index]};
-        if (made[0].here == i.operands[0]) made[0].here = &i;  // of a call, which has them all
+        if (made[0].here == i.operands[0]) made[0].here = &i;  // an element of a call's result
         return true;
       }
       case Opcode::kTuple: made = std::move(given); return true;
@@ -133,7 +133,7 @@ class EachDevice {
     }
   }
 
-  /// A border of a region, or what says how an array is divided: it must be divided so already.
+  /// Follows a region's boundary or a sharding annotation: the array must already be divided as stated there.
   bool cross(Instruction& i, std::vector<Part> given, std::vector<Part>& made) {
     if (!names_its_operands(i)) return false;
     const PartSide side = part_side(i);
@@ -156,13 +156,13 @@ class EachDevice {
     return true;
   }
 
-  /// Of an argument, which is as large as the part that a region takes of it.
+  /// Does the value have this shape? An argument takes the shape of the part that a region reads.
   bool take_shape(const Instruction& value, const Shape& shape) {
     if (value.opcode != Opcode::kParameter) return same_shape(value.shape, shape);
     return same_shape(shapes_.try_emplace(&value, shape).first->second, shape);
   }
 
-  /// Who calls the program knows how its results are divided: it says so, or they are whole.
+  /// Does the caller know how each result is divided? Either the program states it, or each device has all of it.
   bool can_return(const std::vector<Part>& results) {
     const Shape& root = module_.entry->root->shape;
     for (size_t r = 0; r < results.size(); ++r) {
@@ -175,7 +175,7 @@ class EachDevice {
     return true;
   }
 
-  /// One that no region takes is known where each device has all of it.
+  /// An argument that no region reads must be replicated.
   bool is_settled(const Instruction& parameter) const {
     return shapes_.contains(&parameter) ||
            (parameter.sharding && parameter.sharding->kind == ShardingKind::kReplicated);
@@ -198,7 +198,7 @@ class EachDevice {
       kept.insert(i.get());
     }
     Instruction& root = *entry.root;
-    if (root.shape.is_tuple()) {  // of the borders' own results, too
+    if (root.shape.is_tuple()) {  // covers results of boundary calls, too
       root.opcode = Opcode::kTuple;
       root.attributes = {};
       root.frontend_attributes.clear();
@@ -221,7 +221,7 @@ class EachDevice {
   Module& module_;
   bool is_open_ = false;
   std::unordered_map<const Instruction*, std::vector<Part>> parts_;
-  std::unordered_map<const Instruction*, Shape> shapes_;  ///< of arguments, as one device has them
+  std::unordered_map<const Instruction*, Shape> shapes_;  ///< of arguments, on one device
 };
 
 }  // namespace

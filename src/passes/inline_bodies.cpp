@@ -10,7 +10,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// Is `name` relative to the call, or does it begin as the call's name does: "jit(step)/..."?
+/// Is `name` relative to the call, or does it begin with the same component as the call's: "jit(step)/..."?
 bool is_relative(const std::string& name, const std::string& call_name) {
   const std::string first = call_name.substr(0, call_name.find('/'));
   return !name.starts_with(first) || (name.size() > first.size() && name[first.size()] != '/');
@@ -29,10 +29,10 @@ void inherit_metadata(Metadata& inner, const Metadata& call) {
   }
 }
 
-/// What every copy of a body has the same: instructions of the body -> their one copy in the caller.
+/// Instructions of the body that all copies of it share -> their one copy in the caller.
 using Fixed = std::unordered_map<const Instruction*, Instruction*>;
 
-/// Constants, and broadcasts of such that don't cost more kept than computed again.
+/// Constants, and small broadcasts and iotas: keeping them costs no more than recomputing them.
 bool is_fixed(const Instruction& i, const Fixed& fixed) {
   if (!i.control_predecessors.empty() || i.sharding) return false;
   if (i.opcode == Opcode::kConstant) return true;
@@ -41,15 +41,15 @@ bool is_fixed(const Instruction& i, const Fixed& fixed) {
   return i.opcode == Opcode::kBroadcast && fixed.contains(i.operands[0]);
 }
 
-/// Instructions that a copy of the body has and no other copy.
+/// The number of instructions that each copy of the body adds.
 int64_t own_size(const Computation& body) {
   return std::ranges::count_if(body.instructions(), [](const auto& i) {
     return i->opcode != Opcode::kParameter && i->opcode != Opcode::kConstant && i->opcode != Opcode::kIota;
   });
 }
 
-/// Appends the body's instructions to the caller, adds them to `order`, and returns the one that makes the result. What
-/// is fixed in the body is copied once.
+/// Appends the body's instructions to the caller, adds them to `order`, and returns the one that computes the result.
+/// Fixed instructions of the body are copied once.
 Instruction* append_body(Instruction& call, Names& names, Fixed& fixed, std::vector<Instruction*>& order) {
   const Computation& body = *call.called[0];
   std::unordered_map<const Instruction*, Instruction*> copy;
@@ -82,7 +82,7 @@ Instruction* append_body(Instruction& call, Names& names, Fixed& fixed, std::vec
 int64_t inline_bodies(Module& module, const std::function<bool(const Instruction&)>& chosen) {
   int64_t room = std::max(kMostInlined - module.instruction_count(), module.instruction_count());
   int64_t count = 0;
-  // Bodies with a call that was too large: inlined themselves, they would multiply it.
+  // Bodies that keep a call because it was too large: inlining them would multiply that call.
   std::unordered_set<const Computation*> incomplete;
   for (Computation* computation : module.callees_first()) {
     std::vector<Instruction*> originals;

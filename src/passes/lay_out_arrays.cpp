@@ -38,7 +38,7 @@ class LayOutArrays {
     if (arguments.empty() && results.empty()) return std::move(orders_);
     set_entry_notes(module_, EntrySide::kArguments, EntryNote::kLayout, {});
     set_entry_notes(module_, EntrySide::kResults, EntryNote::kLayout, {});
-    module_.entry_layout.reset();  // which says of each what it was
+    module_.entry_layout.reset();  // it states the old layouts
     part_what_differs();
     return std::move(orders_);
   }
@@ -56,7 +56,7 @@ class LayOutArrays {
     return entry_.append(std::move(i));
   }
 
-  /// Notes are by parameter: none is a tuple where a program has them.
+  /// Notes are per parameter: in a program with notes no parameter is a tuple.
   Status lay_out_arguments(const std::vector<std::string>& notes) {
     const std::vector<Instruction*> parameters = entry_.parameters();
     std::vector<Instruction*> order;
@@ -84,7 +84,7 @@ class LayOutArrays {
     return {};
   }
 
-  /// The order in which a result lies that says `note`.
+  /// The order of dimensions that `note` asks of a result.
   Result<Dims> order_of(const Instruction* value, const Shape& shape, size_t number, const std::string& note) const {
     const bool is_open = note == kOpen;
     if (is_open && value && value->opcode == Opcode::kTranspose && !is_aliased(number)) {
@@ -154,7 +154,7 @@ class LayOutArrays {
     return entry_.append(std::move(part));
   }
 
-  /// A result can only begin in an argument of its own extents; any other may still lie in a donated argument's bytes.
+  /// Only a result with the argument's extents can be an alias of it; others may still use a donated argument's bytes.
   void part_what_differs() {
     const std::vector<Instruction*> parameters = entry_.parameters();
     std::erase_if(module_.input_output_alias, [&](const AliasEntry& alias) {

@@ -75,7 +75,7 @@ class LayOutCalls {
     return {};
   }
 
-  /// Row by row for whatever states no order, and for what is no array.
+  /// Reads the orders of operands and results: row by row for values without a stated order, and for non-arrays.
   Status read_orders(const Instruction& call) {
     operand_orders_.assign(call.operands.size(), {});
     result_orders_.clear();
@@ -112,7 +112,7 @@ class LayOutCalls {
     return {};
   }
 
-  /// What stands for the call to its users: the call itself where all of its results lie row by row.
+  /// Returns the value that replaces the call for its users: the call itself if all of its results lie row by row.
   Instruction* lay_out_results(Instruction& call) {
     const Shape stated = call.shape;
     const bool all_by_row = std::ranges::all_of(result_orders_, is_row_by_row);
@@ -144,7 +144,7 @@ class LayOutCalls {
   Computation& computation_;
   Names names_;
   std::vector<Instruction*> order_;
-  std::vector<Dims> operand_orders_, result_orders_;  ///< of the call at hand
+  std::vector<Dims> operand_orders_, result_orders_;  ///< of the current call
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
 #pragma once
-/// Calls of host functions that take arrays, or give them, in other orders than row by row become calls that don't say
-/// so: the function sees the extents that it expects, and elements where it expects them.
+/// Rewrites calls of host functions whose operands or results don't lie row by row into calls without layouts: the
+/// function sees the extents that it expects, and elements in the expected places.
 ///
 ///     y = f32[2,3]{0,1} custom-call(x),                   t = f32[3,2] transpose(x), dimensions={1,0}
 ///         operand_layout_constraints={f32[2,3]{0,1}}      a = f32[2,3] reshape(t)
@@ -8,8 +8,8 @@
 ///                                                         r = f32[3,2] reshape(c)
 ///                                                         y = f32[2,3] transpose(r), dimensions={1,0}
 ///
-/// Requires: verified; calls are host calls already (take_foreign_calls).  Keeps: order.  A call that shares memory
-/// between arrays of different orders is refused, and one whose layouts have tiles.
+/// Requires: verified; calls are host calls already (take_foreign_calls).  Keeps: order. Refuses calls that share
+/// memory between arrays of different orders, and calls whose layouts have tiles.
 /// Tests: tests/unit/host_call_test.cpp, tests/external/jax_foreign.py
 
 #include "base/status.h"
@@ -17,7 +17,7 @@
 
 namespace lowtide::engine {
 
-/// kUnsupported, at the place of the call.
+/// An error of kind kUnsupported gives the place of the call.
 Status lay_out_calls(Module& module);
 
 }  // namespace lowtide::engine

@@ -19,10 +19,10 @@ const Pass kSpellPrecisions = {"spell-precisions", spell_precisions, Numerics::k
                                "before all others, which put operands in the place of results"};
 
 constexpr uint64_t kCheckSeed = 1;
-/// Larger modules are verified once after all passes, unless LOWTIDE_CHECK asks for each: it would take half the time.
+/// Larger modules are verified once, after all passes, unless LOWTIDE_CHECK is set: otherwise it took half of the time.
 constexpr int64_t kVerifiedAlways = 5000;  // instructions
 
-/// LOWTIDE_DUMP: the stage as a file that is an input again.
+/// LOWTIDE_DUMP: writes the module after a stage to a file that can be read as input.
 Status dump(const Module& module, size_t number, std::string_view stage) {
   const std::string& directory = module.context().settings().dump_directory;
   if (directory.empty()) return {};
@@ -30,10 +30,9 @@ Status dump(const Module& module, size_t number, std::string_view stage) {
                     &module.context().own<OpenFiles>());
 }
 
-constexpr int64_t kPackWork = 100'000;  // for a peak in a table of many
+constexpr int64_t kPackWork = 100'000;  // limits packing: the table has many peaks
 
-constexpr int64_t kLargestChecked = int64_t{1}
-                                    << 30;  ///< bytes of a value; beyond, running the module isn't a check but a job
+constexpr int64_t kLargestChecked = int64_t{1} << 30;  ///< of a value; larger ones take too long to run for a check
 
 bool has_larger_value(const Module& module, int64_t bytes) {
   for (const auto& computation : module.computations()) {
@@ -44,7 +43,7 @@ bool has_larger_value(const Module& module, int64_t bytes) {
   return false;
 }
 
-/// LOWTIDE_CHECK: the pass must not have changed what the module computes. A module that can't be run isn't compared.
+/// LOWTIDE_CHECK: checks that the pass kept the module's results. A module that can't be run isn't compared.
 Status check_results(const Module& before, const Module& after, const Pass& pass) {
   const Context& context = after.context();
   if (has_larger_value(before, kLargestChecked)) {

@@ -27,11 +27,11 @@ struct PassResult {
   std::string note;   ///< one line for the table: "3 casts removed"
 };
 
-/// A free function of the module, or of the module and the target that it is rewritten for.
+/// A free function that takes the module, or the module and the target that it is rewritten for.
 class PassFunction {
  public:
   template <class Run>
-  PassFunction(Run run) {  // NOLINT(google-explicit-constructor): a row names its function
+  PassFunction(Run run) {  // NOLINT(google-explicit-constructor): a table row names its function
     if constexpr (std::is_invocable_v<Run, Module&, const Target&>) {
       run_ = std::move(run);
     } else {
@@ -48,8 +48,8 @@ struct Pass {
   std::string_view name;  ///< "remove-noop-copies"
   PassFunction run;
   Numerics numerics;
-  std::string_view reason;  ///< why it is at its place
-  /// Its numerics if Module::sums_in_order; kReassociated: it isn't run then.
+  std::string_view reason;  ///< why the pass is at this place
+  /// Its numerics if Module::sums_in_order; kReassociated: then it isn't run.
   Numerics in_order = Numerics::kReassociated;
 };
 /// The numerics of a pass when run on this module.
@@ -65,10 +65,10 @@ const std::vector<Pass>& decided_passes();
 /// Passes before a program is returned for XLA, with the streams that were decided for it; documented in
 /// pipeline_for_xla.cpp.
 const std::vector<Pass>& pipeline_for_xla();
-inline constexpr std::string_view kDecidedStreams = "decided-streams";  ///< its pass that makes them
+inline constexpr std::string_view kDecidedStreams = "decided-streams";  ///< the pass that inserts them
 /// Passes before planning for the target; for a target that takes modules, those before the module is returned.
 const std::vector<Pass>& pipeline_of(const Target& target);
-/// Finds a pass by name, among all.
+/// Finds a pass by name in all pipelines.
 const Pass* find_pass(std::string_view name);
 
 /// One row of the pass table.
@@ -76,17 +76,17 @@ struct PassRecord {
   std::string name;
   PassResult result;
   double milliseconds = 0;
-  int64_t peak_before = 0, peak_after = 0;  ///< as given; zero if not requested
+  int64_t peak_before = 0, peak_after = 0;  ///< of the module as given; zero if not requested
 };
 
 struct PassOptions {
-  bool record_peaks = false;  ///< an account of the module before and after each pass; Settings::debug = 2 asks too
-  bool quiet = false;         ///< no dumps, no lines: one of many plans that are tried
-  bool trusted = false;       ///< verified only at the end: a replayed plan, or one of many that are tried
+  bool record_peaks = false;  ///< records the peak before and after each pass; Settings::debug = 2 also does
+  bool quiet = false;         ///< no dumps or messages, for one of many plans that are tried
+  bool trusted = false;       ///< verify only at the end: for a replayed plan, or one of many that are tried
 };
 
 /// Runs passes: skips disabled ones, times, verifies, records the peak, dumps. The module must be verified. Implicit
-/// conversions are made explicit first (execute/spell_precisions.h), on which every pass may rely. An error of kind
+/// conversions are made explicit first (execute/spell_precisions.h); every pass may rely on that. An error of kind
 /// kInternal names the pass that left an invalid module or, with Choices::check, changed results.
 Result<std::vector<PassRecord>> run_passes(Module& module, const std::vector<Pass>& passes, const Target& target,
                                            const PassOptions& options = {});

@@ -63,12 +63,12 @@ namespace lowtide::engine {
 
 const std::vector<Pass>& pipeline() {
   static const std::vector<Pass> kPipeline = {
-      // Canonicalise: the program as it is meant, one spelling for each thing.
+      // Canonicalise: one form for each construct.
       {"inline-calls", inline_calls, Numerics::kExact,
        "first: what stands on both sides of a call can't be seen together before"},
       {"take-known-branches", take_known_branches, Numerics::kExact,
        "after calls are inlined: callers pass what decides; before bundles are folded: a branch takes one"},
-      // Below this line no call remains, except those that bound a manually partitioned region.
+      // From here on no call remains, except those that bound a manually partitioned region.
       {"fold-tuples", fold_tuples, Numerics::kExact,
        "inlining leaves bundles that are taken apart at once; all that follows looks through values, not bundles"},
       {"drop-annotations", drop_annotations, Numerics::kExact,
@@ -84,7 +84,7 @@ const std::vector<Pass>& pipeline() {
       {"remove-dead-code", remove_dead_code, Numerics::kExact,
        "last: the others only redirect readers, and what lost its last one goes here, with the elements of loops that "
        "only fed it"},
-      // Below this line every instruction and every element of a loop's carry is needed.
+      // From here on every instruction, and every element of a loop's carry, is needed.
   };
   return kPipeline;
 }
@@ -119,7 +119,7 @@ const std::vector<Pass>& execution_pipeline() {
     };
     all.insert(all.end(), pipeline().begin(), pipeline().end());
     const std::vector<Pass> own = {
-        // For running: from here on the module is meant for regions, not for being handed on.
+        // Only for running here: from here on the module is prepared for regions and isn't passed on.
         {"spell-host-moves", spell_host_moves, Numerics::kExact,
          "after calls are inlined and bundles folded, which stand between a stack's slice and its move; before what "
          "asks "

@@ -72,7 +72,7 @@ const std::vector<Pass>& pipeline_for_xla() {
         {"update-where-it-lies", update_where_it_lies, Numerics::kExact, "and copies slices to update them"},
         {kDecidedStreams, [](Module&) -> Result<PassResult> { return PassResult{}; }, Numerics::kReassociated,
          "here stand the streams that the search decides, each a loop", Numerics::kExact},
-        // What follows serves only to say in plain HLO what was decided, so that XLA doesn't undo it.
+        // The remaining passes only express the decisions in plain HLO, so that XLA doesn't undo them.
         {"write-over-consumed-stacks", write_over_consumed_stacks, Numerics::kExact,
          "again: what is streamed consumes its operand slice by slice"},
         {"sink-hoisted-values", sink_hoisted_values, Numerics::kExact,

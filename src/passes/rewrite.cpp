@@ -17,7 +17,7 @@ void Replacements::replace(const Instruction& old, Instruction& by) {
 }
 
 bool Replacements::is_replaced(const Instruction& instruction) const {
-  // Ids from by_.size() on belong to instructions made since.
+  // Ids from by_.size() on belong to instructions created later.
   const auto id = static_cast<size_t>(instruction.id);
   return id < by_.size() && by_[id] != nullptr;
 }

@@ -1,5 +1,5 @@
 #pragma once
-/// What most rewrites need: who stands in for whom, unused names, copies of instructions, and what must not be touched.
+/// Helpers of most rewrites: replacing and copying instructions, unused names, and what must not be changed.
 
 #include <string>
 #include <unordered_map>
@@ -11,18 +11,18 @@
 
 namespace lowtide::engine {
 
-/// Instructions that other ones stand in for. A pass walks a computation from its first to its last instruction, calls
+/// Maps instructions to their replacements. A pass walks a computation from its first to its last instruction, calls
 /// apply_to() on each, then may replace() it, and ends with finish().
 class Replacements {
  public:
   explicit Replacements(const Module& module) : by_(static_cast<size_t>(module.id_limit()), nullptr) {}
-  /// All uses of `old` that come later read `by`, which stands before them and has the same shape.
+  /// All later uses of `old` read `by`, which comes before them and has the same shape.
   void replace(const Instruction& old, Instruction& by);
   Instruction* resolve(Instruction* instruction) const;
   bool is_replaced(const Instruction& instruction) const;
-  /// Points the operands and control predecessors of `user` to the stand-ins.
+  /// Points the operands and control predecessors of `user` to their replacements.
   void apply_to(Instruction& user) const;
-  /// At the end of the walk: points the root to its stand-in and removes what was replaced.
+  /// At the end of the walk: points the root to its replacement and removes the replaced instructions.
   void finish(Computation& computation) const;
   int64_t count() const { return count_; }
 
@@ -34,9 +34,9 @@ class Replacements {
 /// Instruction names of one computation.
 class Names {
  public:
-  /// Looks at the computation when first asked.
+  /// Reads the computation's names at the first request.
   explicit Names(const Computation& computation) : computation_(&computation) {}
-  /// `base`, or `base.1`, `base.2`, ...; taken from now on.
+  /// `base`, or `base.1`, `base.2`, ...; in use from now on.
   std::string unused(const std::string& base);
 
  private:
@@ -45,40 +45,41 @@ class Names {
   std::unordered_map<std::string, int> next_;  ///< first number to try for a base
 };
 
-/// What Names would answer, once: `base` or the first of `base.1`, `base.2`, ... that no instruction has.
+/// The first answer of Names: `base` or the first of `base.1`, `base.2`, ... that no instruction has.
 std::string unused_name(const Computation& computation, const std::string& base);
 
-/// For each instruction of a computation, by id: is it someone's control predecessor, or has it such.
-/// A rewrite that dropped such an instruction would drop an order that the program asked for.
+/// For each instruction of a computation, by id: is it a control predecessor, or does it have one? A rewrite that
+/// dropped such an instruction would drop an order that the program requires.
 std::vector<bool> ordered_instructions(const Module& module);
 
-/// The layout says the same; an absent one is row major.
+/// Are the layouts equal? An absent one is row major.
 bool same_layout(const Shape& a, const Shape& b);
 
-/// Same shape and, leaf by leaf, same layout and dynamic flags: a value of one may stand for the other.
+/// Same shape and, leaf by leaf, same layout and dynamic flags: a value of one may replace the other.
 bool interchangeable(const Shape& a, const Shape& b);
 
-/// Do layouts say more than how a value happens to be stored? A scheduled module has its layouts, and a bitcast means
-/// the bytes. Elsewhere elements are asked for by index, and the compiler that reads the text chooses layouts anew.
+/// Do layouts state more than how a value happens to be stored? A scheduled module has its final layouts, and a bitcast
+/// refers to the bytes. Elsewhere elements are addressed by index, and the compiler that reads the text chooses
+/// layouts.
 bool layouts_matter(const Module& module);
 
-/// May a value of shape a stand for one of shape b: interchangeable, or only in another layout where none matters?
+/// May a value of shape a replace one of shape b: interchangeable, or different only in unimportant layouts?
 bool same_elements(const Shape& a, const Shape& b, bool layouts_matter);
 
-/// More than one device runs this: by the header, or, where the header lost it, by the largest sharding.
+/// Do several devices run this? By the header or, if the header lost it, by the largest sharding.
 bool is_partitioned(const Module& module);
 
-/// The constant's value where it is known, else null.
+/// The constant's value if it is known, else null.
 const Literal* known_constant(const Instruction& instruction);
 
-/// Makes another operation of what stands here under its name and with its shape; what it ran and was told goes.
+/// Turns the instruction into another operation of the same name and shape, without called computations or notes.
 void turn_into(Instruction& instruction, Opcode opcode, std::vector<Instruction*> operands, Attributes attributes = {});
 
-/// A copy of `instruction` without a name, operands still those of the original.
+/// A copy of `instruction` in no computation, with the original's operands.
 std::unique_ptr<Instruction> copy_of(const Instruction& instruction);
 
-/// What an instruction does to its operands, as text: all that decides its value beyond opcode, shape, operands and the
-/// computations that it calls. Two with equal texts do the same.
+/// The operation that an instruction applies to its operands, as text: all that determines its value beyond opcode,
+/// shape, operands and the computations that it calls. Instructions with equal texts compute the same.
 std::string text_of_operation(const Instruction& instruction);
 
 }  // namespace lowtide::engine

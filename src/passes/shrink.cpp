@@ -13,7 +13,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// What a reader of the program has to understand: few operations, small numbers, nothing beside.
+/// The effort of reading a program, which shrinking reduces: few operations, small numbers, few annotations.
 int64_t weight(const Module& module) {
   int64_t sum = static_cast<int64_t>(module.input_output_alias.size() + module.buffer_donors.size());
   for (const auto& computation : module.computations()) {
@@ -86,7 +86,7 @@ class Shrinker {
     }
   }
 
-  /// The earliest instruction that fails as a root, found roughly by halving, then one by one.
+  /// Moves the root to the earliest instruction that still fails, found by halved steps, then one by one.
   void try_roots() {
     const auto entry_index = [&] {
       const auto& all = best_->computations();

@@ -46,7 +46,7 @@ std::unique_ptr<Instruction> made(Opcode opcode, const std::string& name, const 
   return instruction;
 }
 
-/// Appends what stands in for a value of this shape; how many instructions that took.
+/// Appends a replacement for a value of this shape; returns how many instructions that needed.
 size_t append_stand_in(Computation& computation, Names& names, const Shape& shape, bool as_argument, int64_t number) {
   Shape plain = shape;
   drop_layouts(plain);
@@ -163,7 +163,7 @@ bool halve(Module& module, Position position) {
     if constexpr (std::is_integral_v<T>) half->data<T>()[0] = static_cast<T>(literal->data<T>()[0] / 2);
   });
   instruction->attributes = ConstantAttributes{std::move(half)};
-  for (const auto& computation : module.computations()) {  // a known trip count would be a lie now
+  for (const auto& computation : module.computations()) {  // known trip counts no longer hold
     for (const auto& other : computation->instructions()) {
       if (other->opcode == Opcode::kWhile) other->backend_config.clear();
     }

@@ -1,6 +1,6 @@
 #pragma once
-/// The single steps of shrink(): each makes a module simpler, and says whether there was anything to do. Instructions
-/// are named by their positions, which a clone shares.
+/// The single steps of shrink(): each simplifies a module, and returns whether it changed anything. Instructions are
+/// named by their positions, which are the same in a clone.
 
 #include "ir/module.h"
 
@@ -10,17 +10,17 @@ struct Position {
   size_t computation = 0, instruction = 0;
 };
 
-/// Drops layouts, metadata, shardings, aliases and everything else that isn't computation.
+/// Drops layouts, metadata, shardings, aliases and everything else that doesn't affect the computation.
 bool drop_descriptions(Module& module);
-/// The root keeps only elements [begin, end) of its tuple without, or with, those.
+/// Drops elements [begin, end) of the root's tuple.
 bool drop_results(Module& module, size_t begin, size_t end);
-/// This instruction becomes the entry's root.
+/// Makes this instruction the entry's root.
 bool make_root(Module& module, Position position);
-/// Instructions [begin, end) of a computation become arguments (in the entry) or zeros.
+/// Replaces instructions [begin, end) of a computation by arguments (in the entry) or zeros.
 bool cut_off(Module& module, Position begin, size_t end);
-/// Readers of the instruction read its operand instead, which has the same shape.
+/// Makes readers of the instruction read its operand instead, which must have the same shape.
 bool bypass(Module& module, Position position, size_t operand);
-/// A scalar integer constant above one is halved: trip counts, indices.
+/// Halves a scalar integer constant above one, such as a trip count or an index.
 bool halve(Module& module, Position position);
 /// Drops unused arguments.
 bool drop_arguments(Module& module);

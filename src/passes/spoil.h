@@ -1,10 +1,10 @@
 #pragma once
-/// Makes a module wrong on purpose, for controls of checks.
+/// Makes a module wrong on purpose, as a control for checks.
 ///
 ///     ROOT y = f32[8] add(a, b)     ==>     y = f32[8] add(a, b)
 ///                                           ROOT spoilt = f32[8] negate(y)
 ///
-/// Saves nothing. Turns the sign of the first result that is an array of floats; unchanged where there is none.
+/// Saves nothing. Negates the first result that is an array of floats; no change if there is none.
 /// Requires: verified.  Keeps: schedule, donation.  Breaks: a result.
 /// Tests: tests/stream_check.cpp --control, tests/command/fit.py
 

@@ -1,9 +1,9 @@
 #pragma once
 /// Replaces what can't be run here, unknown calls and collectives, by a computable function (ops/stand_in.h). Only for
-/// comparing plans: since plans don't depend on what a call computes, the comparison holds for the real call, too.
+/// comparing plans: plans don't depend on what a call computes, so the comparison also holds for the real call.
 ///
 /// Requires: verified.  Keeps: names, shapes, donation, schedule.
-/// Left as it is: what has effects or a control edge, asynchronous halves, results that are no arrays.
+/// Not replaced: operations with effects or a control edge, asynchronous halves, results that are no arrays.
 /// Tests: tests/unit/stand_in_test.cpp
 
 #include "passes/pass.h"

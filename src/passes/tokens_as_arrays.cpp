@@ -25,7 +25,7 @@ class TokensAsArrays {
     const bool results = replace_results();
     if (!arguments && !results) return false;
     entry_.reorder(order_);
-    module_.entry_layout.reset();  // which says of each what it was
+    module_.entry_layout.reset();  // it states the old shapes
     return true;
   }
 
@@ -41,7 +41,7 @@ class TokensAsArrays {
     return entry_.append(std::move(i));
   }
 
-  /// The token that the program begins with, in the place of the argument for all who read it.
+  /// Replaces the argument, for all its readers, by the token with which the program begins.
   Instruction* begin_behind(Instruction& parameter) {
     Instruction* const token = make(parameter.name + ".token", Opcode::kAfterAll, Shape::token(), {});
     for (const auto& user : entry_.instructions()) std::ranges::replace(user->operands, &parameter, token);
@@ -56,7 +56,7 @@ class TokensAsArrays {
     return order_.back();
   }
 
-  /// All of the operations stay: those with effects are run although nothing reads their tokens.
+  /// No operation is removed: those with effects run although nothing reads their tokens.
   bool replace_results() {
     Instruction* const root = entry_.root;
     if (is_token(root->shape)) {
