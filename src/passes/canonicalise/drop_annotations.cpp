@@ -22,7 +22,7 @@ bool is_replicated(const Sharding& sharding, int64_t rank) {
 
 bool is_grouped(const Sharding& sharding) { return sharding.text.find("shard_") != std::string::npos; }
 
-/// `unspecified_dims=[0,1]` of a Sharding call: dimensions that it leaves open.
+/// Does a Sharding call leave all dimensions open, as by `unspecified_dims=[0,1]`?
 bool leaves_all_open(const Instruction& call) {
   const std::string key = "unspecified_dims=[";
   const size_t at = call.backend_config.find(key);

@@ -27,7 +27,7 @@ bool may_fold(const Instruction& i) {
   return operand_bytes <= kLargestOperands;
 }
 
-/// The operation's value; null where its definition doesn't give one.
+/// The operation's value; null if its definition gives none.
 Value value_of(const Instruction& i) {
   std::vector<Value> operands;
   operands.reserve(i.operands.size());
@@ -47,7 +47,7 @@ void become_constant(Instruction& i, Value value) {
   i.backend_config.clear();
 }
 
-/// The operand that a scalar constant predicate chooses.
+/// The operand that a scalar constant predicate selects.
 Instruction* chosen_operand(const Instruction& i) {
   if (i.opcode != Opcode::kSelect || i.operand(0).shape.rank() != 0) return nullptr;
   const Literal* predicate = known_constant(i.operand(0));

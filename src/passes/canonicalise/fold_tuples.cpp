@@ -7,7 +7,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// The tuple that `bundle` takes apart and puts together again in the same order; null where it does something else.
+/// The tuple that `bundle` takes apart and reassembles in the same order; null if it does anything else.
 Instruction* whole_of(const Instruction& bundle) {
   if (bundle.operands.empty() || bundle.operand(0).opcode != Opcode::kGetTupleElement) return nullptr;
   Instruction* whole = bundle.operand(0).operands[0];

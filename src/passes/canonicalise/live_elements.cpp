@@ -12,13 +12,13 @@ bool is_control(const Instruction& i) {
   return i.opcode == Opcode::kWhile || i.opcode == Opcode::kCall || i.opcode == Opcode::kConditional;
 }
 
-/// Operations whose elements come and go one by one.
+/// Operations whose elements can be dropped one by one.
 bool is_made_of_elements(const Instruction& i) {
   return is_control(i) || i.opcode == Opcode::kTuple || i.opcode == Opcode::kParameter ||
          (i.opcode == Opcode::kOptBarrier && i.shape.is_tuple());
 }
 
-/// Text that counts the elements: it would be wrong about the ones that remain.
+/// Do text attributes number the elements? They would be wrong for the remaining ones.
 bool counts_its_elements(const Instruction& i) {
   const auto says = [](const std::string& text, const char* words) { return text.find(words) != std::string::npos; };
   if (says(i.backend_config, "tuple_index") || says(i.backend_config, "\"dynamic_variables\":[{")) return true;
@@ -64,7 +64,7 @@ void LiveElements::mark_all(const Instruction& i) {
   for (size_t k = 0; k < element_count_of(i); ++k) mark(i, static_cast<int64_t>(k));
 }
 
-/// What runs whenever the computation does.
+/// Marks what runs whenever the computation does.
 void LiveElements::reach(const Computation& computation) {
   if (!reached_.insert(&computation).second) return;
   for (const auto& i : computation.instructions()) {
@@ -95,7 +95,7 @@ void LiveElements::on_needed(const Instruction& i) {
     if (counts_its_elements(i)) {
       for (const Instruction* parameter : parameters_[called]) mark_all(*parameter);
     }
-    // Whoever else calls it has told already what it needs of it.
+    // Other callers may have marked elements already: this caller shares them.
     for (size_t k = 0; k < element_count_of(*called->root); ++k) {
       const bool is_result = !(i.opcode == Opcode::kWhile && called == i.called[0]);
       if (is_result && live_[state(*called->root).first + k]) mark(i, static_cast<int64_t>(k));
@@ -105,7 +105,7 @@ void LiveElements::on_needed(const Instruction& i) {
         if (live_[state(*parameter).first + k]) share_parameter(i, *parameter, static_cast<int64_t>(k));
       }
       if (i.opcode == Opcode::kCall) continue;
-      mark(*parameter, kItself);  // one parameter, needed or not
+      mark(*parameter, kItself);  // loops and branches keep their one parameter
       if (!parameter->shape.is_tuple()) mark(*parameter, 0);
     }
   }
@@ -119,7 +119,7 @@ void LiveElements::on_needed(const Instruction& i) {
   }
 }
 
-/// An element of a parameter is an element of what the caller passes.
+/// Marks the caller's element that corresponds to this element of a parameter.
 void LiveElements::share_parameter(const Instruction& caller, const Instruction& parameter, int64_t element) {
   if (caller.opcode == Opcode::kWhile) {
     mark(caller, element);

@@ -40,13 +40,13 @@ std::shared_ptr<const Sharding> sharding_of(const std::shared_ptr<const Sharding
   return part->parts.empty() ? nullptr : part;
 }
 
-/// Rewrites one computation: what is dead goes, what stays has its live elements only.
+/// Rewrites one computation: removes dead instructions, and the dead elements of the others.
 class Sweep {
  public:
   Sweep(Computation& computation, const LiveElements& live)
       : computation_(computation), live_(live), names_(computation), made_from_(computation.module().id_limit()) {}
 
-  /// Points what stays to what stays; nothing is gone yet. Returns the elements that were dropped from what stays.
+  /// Makes remaining instructions read only remaining ones; removes none yet. Returns how many elements they lost.
   int64_t rewrite_all() {
     std::vector<Instruction*> originals;
     for (const auto& i : computation_.instructions()) originals.push_back(i.get());
@@ -69,7 +69,7 @@ class Sweep {
   }
 
  private:
-  /// Where element k of `i` stands when only `kept` are left.
+  /// The position of element k of `i` if only `kept` remain.
   static size_t position(const Elements& kept, int64_t k) {
     const auto found = std::ranges::lower_bound(kept, k);
     LT_ASSERT(found != kept.end() && *found == k, "a dead element is read");
@@ -91,7 +91,7 @@ class Sweep {
     return order_.back();
   }
 
-  /// `value` itself where it has just these elements, else a tuple of them.
+  /// `value` itself if it has exactly these elements, else a tuple of them.
   Instruction* with_elements(Instruction* value, const Elements& elements) {
     if (!value->shape.is_tuple() && !live_.live(*value).empty()) return value;
     if (live_.is_needed(*value) && live_.kept(*value) == elements) return value;
@@ -117,7 +117,7 @@ class Sweep {
     i.shape.elements = std::move(elements);
   }
 
-  /// The operands of a call: those whose parameter stays, with the elements that it reads.
+  /// Drops the operands of a call whose parameters go, and the elements that no parameter reads.
   void rewrite_arguments(Instruction& call) {
     std::vector<Instruction*> arguments;
     const std::vector<const Instruction*>& parameters = live_.parameters(*call.called[0]);
@@ -161,7 +161,7 @@ class Sweep {
   Computation& computation_;
   const LiveElements& live_;
   Names names_;
-  const int64_t made_from_;  ///< ids of what is added start here
+  const int64_t made_from_;  ///< ids of added instructions start here
   std::vector<Instruction*> order_;
   int64_t dropped_ = 0;
 };

@@ -54,7 +54,7 @@ Instruction* before_detour(Instruction* value, const std::vector<bool>& fixed) {
                                                                                                           : value;
 }
 
-/// A float saturates on its way to an integer where an integer wraps: u8 200 is s8 127 by way of f32, and -56 directly.
+/// Does the convert saturate where a direct one would wrap: u8 200 is s8 127 by way of f32, and -56 directly?
 bool saturates(const Instruction& convert, const Shape& from) {
   return is_floating(convert.operand(0).shape.type) && is_integral(from.type) && is_integral(convert.shape.type) &&
          !holds_all_values(convert.shape.type, from.type);

@@ -18,7 +18,7 @@ bool counts_up(const Dims& dimensions) {
   return true;
 }
 
-/// Which operand comes out unchanged where the shapes agree; null where none does.
+/// The operand that is returned unchanged if the shapes agree; null if there is none.
 Instruction* unchanged_operand(const Instruction& i, bool is_scheduled) {
   switch (i.opcode) {
     case Opcode::kCopy: return is_scheduled ? nullptr : i.operands[0];
@@ -32,7 +32,7 @@ Instruction* unchanged_operand(const Instruction& i, bool is_scheduled) {
       }
       return i.operands[0];
     case Opcode::kConcatenate: return i.operands.size() == 1 ? i.operands[0] : nullptr;
-    case Opcode::kSlice:         // as large as the operand with stride 1: it takes everything
+    case Opcode::kSlice:         // as large as the operand with stride 1: it selects everything
     case Opcode::kDynamicSlice:  // the start is clamped to zero
       return i.operands[0];
     case Opcode::kDynamicUpdateSlice:  // the update covers everything

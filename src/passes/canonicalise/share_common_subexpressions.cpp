@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kLargestReducer = 64;  ///< instructions; larger computations are compared by name
 
-/// One literal for all of the same bytes: large constants are compared, not copied into keys.
+/// Finds one literal for all with equal bytes: large constants are compared, not copied into keys.
 class Literals {
  public:
   const Literal* first_like(const Literal& value) {
@@ -32,7 +32,7 @@ class Literals {
   std::unordered_map<size_t, std::vector<const Literal*>> by_hash_;
 };
 
-/// Everything that decides an instruction's value: two with equal keys compute the same. Operands are named by number.
+/// Everything that determines an instruction's value: two with equal keys compute the same. Operands are numbered.
 std::string key_of(const Instruction& i, const std::vector<int32_t>& number, Literals& literals) {
   std::string key = fmt::format("{} {}", opcode_name(i.opcode), to_string(i.shape));
   for (const Instruction* operand : i.operands) key += fmt::format(" {}", number[static_cast<size_t>(operand->id)]);
@@ -42,12 +42,12 @@ std::string key_of(const Instruction& i, const std::vector<int32_t>& number, Lit
                              i.frontend_attributes);
   }
   if (const auto* constant = i.if_as<ConstantAttributes>(); constant && !constant->value->known()) {
-    key += fmt::format(" {}", fmt::ptr(constant->value.get()));  // nobody knows whether two are equal
+    key += fmt::format(" {}", fmt::ptr(constant->value.get()));  // equality with others is unknown
   }
   return key + " " + text_of_operation(i);
 }
 
-/// The part of the key that costs little: most instructions are told apart by it.
+/// A cheap hash of a part of the key, which tells most instructions apart.
 size_t cheap_hash(const Instruction& i, const std::vector<int32_t>& number, Literals& literals) {
   size_t hash = static_cast<size_t>(i.opcode);
   const auto add = [&](size_t more) { hash = (hash ^ more) * 0x9e3779b97f4a7c15 + (hash >> 29); };
@@ -60,11 +60,11 @@ size_t cheap_hash(const Instruction& i, const std::vector<int32_t>& number, Lite
   return hash;
 }
 
-/// Instructions of one computation by what they compute.
+/// Instructions of one computation by the value that they compute.
 class Known {
  public:
   Known(const std::vector<int32_t>& number, Literals& literals) : number_(number), literals_(literals) {}
-  /// An earlier one that computes the same; null: from now on it is this.
+  /// An earlier instruction that computes the same; null: there is none, and `i` is added.
   Instruction* find_or_add(Instruction& i) {
     std::vector<Entry>& alike = by_hash_[cheap_hash(i, number_, literals_)];
     if (alike.empty()) {
@@ -83,7 +83,7 @@ class Known {
  private:
   struct Entry {
     Instruction* instruction;
-    std::string key;  ///< empty: not asked for yet
+    std::string key;  ///< empty: not computed yet
   };
   const std::vector<int32_t>& number_;
   Literals& literals_;
@@ -107,7 +107,7 @@ bool may_share(const Instruction& i, const SideEffects& side_effects) {
   }
 }
 
-/// Cheap to compute where it is read, dear to keep.
+/// Is it cheap to compute where it is read, and expensive to keep?
 bool is_virtual(const Instruction& i) {
   return (i.opcode == Opcode::kBroadcast || i.opcode == Opcode::kIota) && logical_bytes(i.shape) > kLargestShared;
 }
@@ -124,7 +124,7 @@ bool takes_reducer(Opcode opcode) {
   }
 }
 
-/// The text of a computation with positions for names.
+/// The text of a computation, with positions instead of names.
 std::string text_of(const Computation& computation, std::vector<int32_t>& number, Literals& literals) {
   std::string text;
   int32_t position = 0;
@@ -137,7 +137,7 @@ std::string text_of(const Computation& computation, std::vector<int32_t>& number
   return text;
 }
 
-/// Calls one computation where several of the same text are called.
+/// Makes instructions call the first of several computations with the same text.
 int64_t merge_reducers(Module& module, Literals& literals) {
   std::vector<int32_t> number(static_cast<size_t>(module.id_limit()), -1);
   std::unordered_map<std::string, Computation*> first;

@@ -8,7 +8,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// The branch that runs whatever the arguments are; nullopt: it depends on them.
+/// The branch that runs for all arguments; nullopt: it depends on them.
 std::optional<size_t> known_branch(const Instruction& conditional) {
   const auto branches = static_cast<int64_t>(conditional.called.size());
   if (branches == 1) return 0;
@@ -43,7 +43,7 @@ int64_t make_calls(Module& module) {
 
 Result<PassResult> take_known_branches(Module& module) {
   PassResult result;
-  // A branch taken may be the index of another conditional.
+  // A taken branch may provide the index of another conditional.
   while (const int64_t taken = make_calls(module)) {
     result.count += taken;
     inline_calls_in(module, [](const Computation&) { return true; });

@@ -24,7 +24,7 @@ bool is_loop_or_branches(const Instruction& i) {
   return i.opcode == Opcode::kWhile || i.opcode == Opcode::kConditional;
 }
 
-/// What loops and branches alone run, with a bundle within what it is given or gives.
+/// Computations with nested tuples as parameter or result that only loops and conditionals call.
 std::unordered_set<const Computation*> nested_bodies(const Module& module) {
   std::unordered_set<const Computation*> nested, kept;
   for (const auto& computation : module.computations()) {
@@ -44,7 +44,7 @@ std::unordered_set<const Computation*> nested_bodies(const Module& module) {
       }
     }
   }
-  // Those that are run together are flat together.
+  // Either all computations that an instruction calls are flattened, or none.
   for (bool grew = true; grew;) {
     grew = false;
     for (const auto& computation : module.computations()) {
@@ -88,7 +88,7 @@ class Flattener {
     turn_into_bundle(old, make(Opcode::kParameter, flat(old.shape), {}, old.attributes));
   }
 
-  /// A loop, or branches, on flat operands, and what stood here as the bundle of its flat result.
+  /// Gives a loop or conditional flat operands; a nested tuple of the flat result replaces its old result.
   void flatten_run(Instruction& old) {
     std::vector<Instruction*> operands = old.operands;
     for (Instruction*& operand : operands) {

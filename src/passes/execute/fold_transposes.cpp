@@ -14,19 +14,19 @@ bool is_plain_dot(const Instruction& i) {
   return i.opcode == Opcode::kDot && i.operands.size() == 2 && i.shape.is_array();
 }
 
-/// Products that kernels make read past transposes in any case.
+/// Does a library compute the product? Kernels read past transposes in any case.
 bool is_in_library(const Instruction& i, const Target& target) {
   return is_plain_dot(i) && target.role_of(i) == OpRole::kLibrary;
 }
 
-/// Dimensions of what `map` gives for those of its result.
+/// Maps dimensions of a transpose's result to those of its operand.
 Dims mapped(const Dims& dims, const Dims& map) {
   Dims all;
   for (const int64_t d : dims) all.push_back(map[static_cast<size_t>(d)]);
   return all;
 }
 
-/// Reads operand k of a dot past its transpose; false: the result's dimensions would be others.
+/// Makes a dot read past the transpose of operand k; false: it would change the order of the result's dimensions.
 bool read_past(Instruction& dot, size_t k) {
   Instruction& transpose = *dot.operands[k];
   if (transpose.opcode != Opcode::kTranspose || !transpose.control_predecessors.empty()) return false;
@@ -42,7 +42,7 @@ bool read_past(Instruction& dot, size_t k) {
   return true;
 }
 
-/// Is the transpose the dot with its operands exchanged?
+/// Does the transpose give the product of the dot's exchanged operands?
 bool exchanges_sides(const Instruction& transpose, const Instruction& dot) {
   const auto& attributes = dot.as<DotAttributes>();
   const auto batches = static_cast<int64_t>(attributes.lhs_batch_dims.size());
@@ -56,7 +56,7 @@ bool exchanges_sides(const Instruction& transpose, const Instruction& dot) {
   return transpose.as<DimensionsAttributes>().dimensions == exchanged;
 }
 
-/// Makes of a transpose of a dot that nothing else reads a dot.
+/// Turns a transpose of a dot without other readers into a dot.
 bool become_dot(Instruction& transpose, const Uses& uses, const Target& target) {
   const Instruction& dot = transpose.operand(0);
   if (!is_in_library(dot, target) || uses.of(dot).size() != 1 || dot.parent->root == &dot) return false;

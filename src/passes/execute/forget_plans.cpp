@@ -7,7 +7,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// Of a loop's notes only the number of iterations.
+/// Keeps only the trip count of a loop's notes.
 std::string trips_alone(const std::string& notes) {
   const std::string key = "\"known_trip_count\":{";
   const size_t at = notes.find(key);

@@ -12,7 +12,7 @@
 ///
 /// Requires: verified.  Keeps: roots, donation, schedule.
 /// Numerics: exact.
-/// Not dropped: copies to another layout or memory space; those that control edges hold.
+/// Not dropped: copies to another layout or memory space; copies that control edges hold.
 /// Tests: tests/text/passes/forget-plans/
 
 #include "passes/pass.h"

@@ -12,14 +12,14 @@ bool is_region(const Instruction& i) {
   return i.opcode == Opcode::kCall && i.frontend_attributes.find("inlineable=\"false\"") != std::string::npos;
 }
 
-/// Nothing but its readers keeps it.
+/// Drops the call's side effect: only its readers keep it.
 void forget_effect(Instruction& call) {
   auto attributes = call.as<CustomCallAttributes>();
   attributes.has_side_effect = false;
   call.attributes = std::move(attributes);
 }
 
-/// The element of a call's result becomes the call with the one operand that it names.
+/// Turns an element of a call's result into a call with only the corresponding operand.
 void become_part(Instruction& element) {
   const Instruction& call = element.operand(0);
   Instruction* whole = call.operands[static_cast<size_t>(element.as<TupleIndexAttributes>().index)];

@@ -10,7 +10,7 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr int64_t kUnit = -1;  ///< a dimension of one element: it lies anywhere
+constexpr int64_t kUnit = -1;  ///< a dimension of one element, whose place doesn't matter
 
 bool is_plain(const Instruction& i) {
   return i.shape.is_array() && i.shape.dynamic.empty() && i.control_predecessors.empty() && !i.sharding;
@@ -24,7 +24,7 @@ struct Behind {
   bool moved = false;
 };
 
-/// Which of two shapes' dimensions are the same, where only those of one element were added or removed.
+/// Maps result dimensions to operand dimensions, if the shapes differ only in dimensions of one element.
 std::optional<Dims> same_but_units(const Dims& result, const Dims& operand) {
   Dims map;
   size_t next = 0;
@@ -42,7 +42,7 @@ std::optional<Dims> same_but_units(const Dims& result, const Dims& operand) {
   return next == operand.size() ? std::optional(map) : std::nullopt;
 }
 
-/// `reversible`: dimensions of the value that may be read from their ends.
+/// Traces a value through moves. `reversible`: dimensions of the value that may be read in reverse.
 Behind behind_moves(Instruction* value, const Dims& reversible) {
   Behind behind{value, {}, {}, false};
   for (int64_t d = 0; d < value->shape.rank(); ++d) behind.map.push_back(d);
@@ -110,8 +110,8 @@ class Reader {
   }
 
  private:
-  /// The operand in the order in which its elements lie, dimensions of one element last; `places`: where each of its
-  /// dimensions is then.
+  /// The value before the moves, reshaped to have the operand's dimensions of one element last; `places`: where each of
+  /// the operand's dimensions is in it.
   Instruction* as_it_lies(const Instruction& operand, const Behind& behind, Dims& places) {
     const Dims& from = behind.from->shape.dims;
     Dims dims, at(from.size(), 0);

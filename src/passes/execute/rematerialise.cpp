@@ -20,17 +20,17 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr double kNearPeak = 0.7;          ///< of the most that is alive: moments at which saving counts
-constexpr int64_t kLeastPart = 512;        ///< of that: smaller values aren't looked at
-constexpr int64_t kLeastBytes = 64 << 10;  ///< nor are these
-constexpr int64_t kMuchSmaller = 16;       ///< what may live longer for a value of so many times its bytes
-constexpr size_t kMostOps = 200;           ///< recomputed for one value
+constexpr double kNearPeak = 0.7;          ///< part of the peak from which on saving counts
+constexpr int64_t kLeastPart = 512;        ///< of the peak: smaller values aren't considered
+constexpr int64_t kLeastBytes = 64 << 10;  ///< smaller values aren't considered
+constexpr int64_t kMuchSmaller = 16;       ///< least ratio of its bytes to those of inputs that must live longer
+constexpr size_t kMostOps = 200;           ///< operations recomputed for one value
 constexpr int32_t kEnd = std::numeric_limits<int32_t>::max();
 
-/// Places are those of the graph. Who stores or gives a value is a piece of work.
+/// Places are those of the graph. A piece of work is a place whose value is stored, by a region or otherwise.
 class Choice {
  public:
-  /// A value that is recomputed before a piece of work, for it and for all later readers.
+  /// A value that is recomputed just before a piece of work, for it and for all later readers.
   struct Again {
     int32_t place = kNoId, behind = kNoId, before = kNoId;
   };
@@ -47,11 +47,11 @@ class Choice {
     find_load();
   }
 
-  /// By rising place.
+  /// Returns the values to recompute, by rising place.
   std::vector<Again> run() {
     std::vector<Again> all;
     if (peak_ < kLeastBytes) return all;
-    // The last first: what is recomputed reads what was made before it, which then has one more late reader.
+    // In reverse order: recomputing a value adds a late reader to the earlier values that it reads.
     for (int32_t place = graph_.size() - 1; place >= 0; --place) {
       if (!may_be_made_again(place)) continue;
       const auto again = split(place);
@@ -74,7 +74,7 @@ class Choice {
   }
   int32_t base(const Instruction& i) const { return base_of(graph_, states_, graph_.place_of(i)); }
 
-  /// What a piece of work reads that is stored; nothing for what is none.
+  /// The stored values that a piece of work reads; none for other places.
   std::vector<LeafRef> inputs_of(int32_t piece) {
     std::vector<LeafRef> inputs;
     if (state(piece) == ValueState::kGiven) {
@@ -90,7 +90,7 @@ class Choice {
     return inputs;
   }
 
-  /// What is alive while each piece of work runs.
+  /// Computes the bytes that are live while each piece of work runs.
   void find_load() {
     std::vector<int64_t> change(static_cast<size_t>(graph_.size()) + 1, 0);
     for (int32_t place = 0; place < graph_.size(); ++place) {
@@ -105,7 +105,7 @@ class Choice {
     peak_ = *std::ranges::max_element(load_);
   }
   int64_t bytes(int32_t place) const { return safe_logical_bytes(graph_.at(place).shape); }
-  /// The most between two pieces of work.
+  /// The most bytes live between two pieces of work.
   int64_t most_between(int32_t from, int32_t to) const {
     return to - from < 2 ? 0 : *std::max_element(load_.begin() + from + 1, load_.begin() + to);
   }
@@ -117,7 +117,7 @@ class Choice {
     return bytes(place) >= std::max(kLeastBytes, peak_ / kLeastPart);
   }
 
-  /// Between which readers most is alive; nothing where that is far from the peak.
+  /// The gap between readers in which most bytes are live; none if that is far from the peak.
   std::optional<Again> split(int32_t place) {
     std::vector<Reader>& readers = readers_[static_cast<size_t>(place)];
     std::ranges::sort(readers, {}, &Reader::piece);
@@ -138,7 +138,7 @@ class Choice {
     const Region region = maker_.make({&again.place, 1});
     const auto is_light = [](const Instruction* i) { return is_by_element(i->opcode); };
     if (region.ops.size() > kMostOps || !std::ranges::all_of(region.ops, is_light)) return false;
-    int64_t longer = 0;  // what must live for it, and wouldn't
+    int64_t longer = 0;  // bytes of inputs that must live longer for it
     for (const LeafRef& input : region.inputs) {
       if (last_read(input) >= again.before) continue;
       longer += safe_logical_bytes(*leaf_shape(input.instruction->shape, input.leaf));
@@ -174,7 +174,7 @@ class Choice {
   int64_t peak_ = 0;
 };
 
-/// Puts copies before their first readers, and points these to them through all that is never stored.
+/// Inserts copies before their first readers, and makes these read them, also through values that are never stored.
 class Copies {
  public:
   Copies(Computation& computation, const ValueGraph& graph, const std::vector<ValueState>& states)
@@ -195,7 +195,7 @@ class Copies {
 
  private:
   struct Stand {
-    int32_t from = kNoId;  ///< the first place where it stands for the original; kNoId: the original
+    int32_t from = kNoId;  ///< the first place at which it replaces the original; kNoId: the original itself
     Instruction* by = nullptr;
   };
 
@@ -208,19 +208,19 @@ class Copies {
     return computation_.append(std::move(copy));
   }
 
-  /// What a reader at `place` reads for this operand.
+  /// The value that a reader at `place` reads for this operand.
   Stand stand_of(Instruction* operand, int32_t place) {
     const int32_t def = graph_.place_of(*operand);
     if (is_piece(def)) {
       const auto found = stands_for_.find(def);
       return found != stands_for_.end() && place >= found->second.from ? found->second : Stand{kNoId, operand};
     }
-    // What isn't stored is another one where it reads another one: the same for all up to the next copy it reads.
+    // A virtual value that reads a copy is copied too, once for all readers up to the next copy that it reads.
     const auto known = virtual_.find({def, from_[def]});
     return known != virtual_.end() ? known->second : Stand{kNoId, operand};
   }
 
-  /// Points the operands of a reader at `place` to what stands for them there.
+  /// Makes a reader at `place` read the replacements of its operands there.
   void point(Instruction& reader, int32_t place) {
     for (const int32_t def : cone_of(reader)) {
       Instruction& i = at(def);
@@ -235,7 +235,7 @@ class Copies {
     for (Instruction*& operand : reader.operands) operand = stand_of(operand, place).by;
   }
 
-  /// What is never stored and ends in this reader, operands before users.
+  /// The virtual values on which this reader depends, operands before users.
   std::vector<int32_t> cone_of(const Instruction& reader) const {
     std::vector<int32_t> cone;
     std::unordered_set<int32_t> seen;
@@ -273,10 +273,10 @@ class Copies {
   const ValueGraph& graph_;
   const std::vector<ValueState>& states_;
   Names names_;
-  std::vector<std::pair<int32_t, Instruction*>> made_;    ///< before which place; operands before users
-  std::map<int32_t, Stand> stands_for_;                   ///< stored values, by place
-  std::map<std::pair<int32_t, int32_t>, Stand> virtual_;  ///< by place, and the latest copy it reads
-  std::unordered_map<int32_t, int32_t> from_;             ///< of the reader at hand: that latest copy, by place
+  std::vector<std::pair<int32_t, Instruction*>> made_;    ///< the place that each precedes; operands before users
+  std::map<int32_t, Stand> stands_for_;                   ///< of stored values, by place
+  std::map<std::pair<int32_t, int32_t>, Stand> virtual_;  ///< of virtual values, by place and the latest copy read
+  std::unordered_map<int32_t, int32_t> from_;             ///< for the current reader: the latest copy read, by place
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 #pragma once
-/// Gives every loop and every conditional computations of its own.
+/// Gives every loop and every conditional its own computations.
 ///
 ///     a = while(x), condition=c, body=b            a = while(x), condition=c,   body=b
 ///     d = while(y), condition=c, body=b     ==>    d = while(y), condition=c.1, body=b.1
@@ -10,8 +10,7 @@
 /// Requires: verified.  Keeps: roots, donation, schedule.
 /// Numerics: exact.
 /// Not separated: bodies that would grow the module beyond kMostInlined instructions; reducers, comparators and other
-/// bodies
-///   that run inside of one operation.
+///   bodies that run inside one operation.
 /// Tests: tests/text/passes/separate-bodies/
 
 #include "passes/pass.h"

@@ -14,9 +14,9 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr int kDeepest = 32;  ///< operations from a value down to what both are made of
+constexpr int kDeepest = 32;  ///< the longest chain of operations that is compared
 
-/// Values of one computation that are the same, by what they are made of.
+/// Finds equal values of one computation by the operations that compute them.
 class Equality {
  public:
   explicit Equality(const Computation& computation) : fixed_(find_fixed(computation)) {}
@@ -26,7 +26,7 @@ class Equality {
     if (depth > kDeepest || a.opcode != b.opcode || a.operands.size() != b.operands.size()) return false;
     if (fixed_.contains(&a) || fixed_.contains(&b) || !same_shape(a.shape, b.shape) || a.called != b.called)
       return false;
-    // Operands that several read would be compared once for each path to them.
+    // Without this, shared operands would be compared once for each path to them.
     const auto [known, is_new] = known_.emplace(std::pair(&a, &b), false);
     if (!is_new) return known->second;
     for (size_t k = 0; k < a.operands.size(); ++k) {

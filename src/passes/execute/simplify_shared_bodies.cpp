@@ -21,9 +21,9 @@ namespace {
 
 bool is_call(const Instruction& i) { return i.opcode == Opcode::kCall && i.called.size() == 1; }
 
-/// Instructions that copies of called bodies would add to who is not called, beyond the first copy of each.
+/// Instructions that copies of called bodies would add to uncalled computations, beyond the first copy of each.
 int64_t copied(const Module& module, const std::unordered_set<const Computation*>& bodies) {
-  std::unordered_map<const Computation*, int64_t> size;  // with what it calls
+  std::unordered_map<const Computation*, int64_t> size;  // including callees
   std::unordered_set<const Computation*> seen;
   int64_t instructions = 0;
   for (const Computation* computation : module.callees_first()) {
@@ -39,7 +39,7 @@ int64_t copied(const Module& module, const std::unordered_set<const Computation*
   return instructions;
 }
 
-/// What calls run, and what that runs in turn.
+/// The computations that calls run, and their callees.
 std::unordered_set<const Computation*> called_bodies(const Module& module) {
   std::unordered_set<const Computation*> bodies;
   std::vector<const Computation*> open;

@@ -10,7 +10,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// The addition of each type, made once for a module.
+/// The addition of each type, created once for a module.
 using Additions = std::map<ElementType, Computation*>;
 
 class Speller {
@@ -61,7 +61,7 @@ class Speller {
     return plus(y, spread(read(2)));
   }
 
-  /// The result: in the types, and with the layouts, that the operation declared.
+  /// The result, with the types and layouts that the operation declares.
   Instruction* tuple(std::vector<Instruction*> leaves) {
     for (size_t k = 0; k < leaves.size(); ++k) {
       leaves[k] = maker_.convert(leaves[k], norm_.shape.elements[k].type);
@@ -75,12 +75,12 @@ class Speller {
   Instruction* over(Instruction* a, Instruction* b) { return maker_.binary(Opcode::kDivide, a, b); }
   Instruction* spread(Instruction* vector) { return maker_.broadcast(vector, dims_, {feature_}); }
 
-  /// A vector of one number.
+  /// A vector of equal numbers.
   Instruction* vector(double number) {
     return maker_.broadcast(maker_.number(type_, number), {dims_[static_cast<size_t>(feature_)]}, {});
   }
   Instruction* epsilon() { return vector(norm_.as<BatchNormAttributes>().epsilon); }
-  /// How many elements a feature has.
+  /// The number of elements of each feature.
   Instruction* count() {
     double n = 1;
     for (const int64_t d : others()) n *= static_cast<double>(dims_[static_cast<size_t>(d)]);
@@ -89,8 +89,8 @@ class Speller {
 
   Instruction* root(Instruction* x) { return maker_.make(Opcode::kSqrt, Shape::array(type_, x->shape.dims), {x}); }
 
-  /// Over all dimensions but the feature's: over the most major of them last. One sum over a whole batch would lose
-  /// what a variance is made of, and the parts of many examples run on all threads.
+  /// Sums over all dimensions but the feature's, the most major one last: a single sum over a batch would be too
+  /// inaccurate for a variance, and the partial sums of examples run on all threads.
   Instruction* sum_of(Instruction* x) {
     Dims inner = others();
     if (inner.size() < 2) return fold(x, inner);
@@ -126,7 +126,7 @@ class Speller {
   Instruction& norm_;
   Maker& maker_;
   Additions& additions_;
-  ElementType type_;  ///< in which it is computed
+  ElementType type_;  ///< of the computation
   int64_t feature_;
   Dims dims_;
 };

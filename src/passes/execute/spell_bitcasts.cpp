@@ -7,7 +7,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// Dimensions from the most major to the most minor one; empty where tiles interleave them.
+/// Dimensions from the most major to the most minor one; none if tiles interleave them.
 std::optional<Dims> major_to_minor(const Shape& shape) {
   Dims order;
   if (shape.layout && (!shape.layout->tiles.empty() || shape.layout->element_bits != 0)) return std::nullopt;

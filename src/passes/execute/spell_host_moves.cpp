@@ -23,7 +23,7 @@ void place_in_host(Shape& shape, const HostValues& in_host, const Instruction& i
 
 bool is_reshape(const Instruction& i) { return i.opcode == Opcode::kReshape || i.opcode == Opcode::kBitcast; }
 
-/// Is the value, through reshapes, only written into slices of others?
+/// Is the value, possibly reshaped, only written into slices of others?
 bool is_only_stacked(const Instruction& value, const Uses& uses) {
   return !uses.of(value).empty() && std::ranges::all_of(uses.of(value), [&](const Instruction* u) {
     if (is_reshape(*u)) return is_only_stacked(*u, uses);
@@ -31,7 +31,7 @@ bool is_only_stacked(const Instruction& value, const Uses& uses) {
   });
 }
 
-/// Is the value, through reshapes and barriers, a slice that nobody else reads?
+/// Is the value, through reshapes and barriers, a slice without other readers?
 bool is_only_slice(const Instruction& value, const Uses& uses) {
   if (uses.of(value).size() != 1) return false;
   if (is_reshape(value)) return is_only_slice(value.operand(0), uses);
@@ -45,7 +45,7 @@ bool is_only_slice(const Instruction& value, const Uses& uses) {
   return value.opcode == Opcode::kDynamicSlice || value.opcode == Opcode::kSlice;
 }
 
-/// The value, and what it reshapes or takes from a barrier, are the device's.
+/// Places the value, and the values that it reshapes or reads from a barrier, in the device's memory.
 void place_on_device(Instruction& value) {
   place_in(value.shape, 0);
   if (is_reshape(value)) return place_on_device(*value.operands[0]);

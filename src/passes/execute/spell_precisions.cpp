@@ -13,7 +13,7 @@ namespace {
 
 bool is_mixed(ElementType a, ElementType b) { return a != b && is_floating(a) && is_floating(b); }
 
-/// The operands that are computed in one type: [first, last).
+/// The operands that are converted to one type: [first, last).
 struct Together {
   size_t first = 0, last = 0;
 };
@@ -38,13 +38,13 @@ Together operands_of_one_type(const Instruction& i) {
   }
 }
 
-/// What only chooses among its operands takes them in the type that it gives.
+/// Does the operation only select elements of its operands? Then these are converted to the result's type.
 bool chooses(const Instruction& i) {
   return i.opcode == Opcode::kSelect || i.opcode == Opcode::kPad || i.opcode == Opcode::kDynamicUpdateSlice ||
          i.opcode == Opcode::kConcatenate;
 }
 
-/// The type in which floats are computed; nothing where the operation has no such freedom.
+/// The type in which floats are computed; none if the operation doesn't mix types.
 std::optional<ElementType> computed_type(const Instruction& i) {
   const auto [first, last] = operands_of_one_type(i);
   if (!i.shape.is_array() || first == last || !is_floating(i.operand(first).shape.type)) return std::nullopt;
@@ -63,7 +63,7 @@ Instruction* spell_scatter(const Instruction& i, Maker& maker) {
   return operands == i.operands ? nullptr : maker.like(i, i.shape, std::move(operands));
 }
 
-/// A fold that is rounded when it is finished.
+/// Computes a fold in the types of its accumulators, and rounds the result.
 Instruction* spell_fold(const Instruction& i, Maker& maker) {
   const size_t count = i.operands.size() / 2;
   const std::vector<Instruction*> accumulators = i.called[0]->parameters();

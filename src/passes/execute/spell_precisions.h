@@ -1,11 +1,12 @@
 #pragma once
 /// Makes the implicit conversions of operations with floats of different precisions explicit.
 ///
-///     y = bf16[N] add(f32[N] a, bf16[N] b)   ==>   c = f32[N] convert(b);  s = f32[N] add(a, c);  y = bf16[N]
-///     convert(s)
+///     y = bf16[N] add(f32[N] a, bf16[N] b)   ==>   c = f32[N] convert(b)
+///                                                  s = f32[N] add(a, c)
+///                                                  y = bf16[N] convert(s)
 ///
-/// Programs for TPUs leave them out. Saves nothing by itself: other passes replace results by operands, and needn't
-/// check each time whether the result is rounded.
+/// Programs for TPUs leave these conversions out. Saves nothing by itself: other passes replace results by operands,
+/// and needn't check each time whether the result is rounded.
 ///
 /// Requires: verified.  Keeps: roots, donation, schedule.
 /// Numerics: exact.

@@ -72,7 +72,7 @@ class Speller {
     return maker_.convert(maker_.binary(Opcode::kAdd, mean, times(deviation, number)), type_);
   }
 
-  /// The words of this draw.
+  /// The random words of this draw.
   Instruction* bits(const Dims& dims) {
     Instruction* counter = maker_.make(Opcode::kRngGetAndUpdateState, Shape::array(ElementType::kU64, {2}), {},
                                        DeltaAttributes{static_cast<int64_t>(blocks_of_rng(rng_))});
@@ -84,7 +84,7 @@ class Speller {
     return maker_.make(Opcode::kGetTupleElement, words, {generated}, TupleIndexAttributes{1});
   }
 
-  /// In [0, 1); with `half` in (0, 1), in the middle between two such numbers.
+  /// Numbers in [0, 1) or, with `half`, in (0, 1): in the middle between two of the former.
   Instruction* unit(Instruction* bits, bool half) {
     const bool is_double = computed() == ElementType::kF64;
     const int digits = (is_double ? std::numeric_limits<double>::digits : std::numeric_limits<float>::digits) - half;

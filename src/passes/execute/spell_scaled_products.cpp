@@ -7,7 +7,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// `array` in the computed type, times the scales of its blocks.
+/// `array` in the type of the computation, times the scales of its blocks.
 Instruction* scaled(Instruction* array, Instruction* scale, ElementType type, Maker& maker) {
   const Dims &extents = array->shape.dims, &blocks = scale->shape.dims;
   Instruction* wide = maker.convert(array, type);

@@ -13,8 +13,8 @@ namespace {
 constexpr int64_t kFewestParts = 16;
 constexpr int64_t kLikedParts = 256;
 
-/// Several arrays folded together by a body whose every result is one of two parameters, as an argument of the maximum
-/// is found: of the initial values it may take them again for each part.
+/// Does a fold of several arrays select each result from its two parameters, like an argmax? Then each part may begin
+/// with the initial values.
 bool chooses(const Computation& body, size_t arrays) {
   const Instruction& root = *body.root;
   if (root.opcode != Opcode::kTuple || root.operands.size() != arrays) return false;
@@ -50,7 +50,7 @@ bool is_long(const Instruction& i) {
          (!i.parent->module().sums_in_order || is_order_free(*i.called[0], from.type));
 }
 
-/// The divisor of n next to kLikedParts among those that make sensible numbers of parts; 0: none.
+/// The allowed number of parts that divides n and is closest to kLikedParts; 0: none.
 int64_t parts_of(int64_t n) {
   int64_t best = 0;
   for (int64_t parts = kFewestParts; parts <= std::min(kMostParts, n); ++parts) {
@@ -69,7 +69,7 @@ class Splitter {
     Dims dimensions = reduce_.as<DimensionsAttributes>().dimensions;
     std::ranges::sort(dimensions);
     const Arrays x(reduce_.operands.begin(), reduce_.operands.begin() + static_cast<std::ptrdiff_t>(arrays_));
-    // Kept apart: the most major of the reduced dimensions that makes enough parts.
+    // Kept for the second fold: the most major of the reduced dimensions with enough parts.
     for (size_t k = 0; dimensions.size() > 1 && k < dimensions.size(); ++k) {
       const int64_t extent = from.dims[static_cast<size_t>(dimensions[k])];
       if (extent < kFewestParts || extent > 64 * kMostParts) continue;
@@ -115,8 +115,8 @@ class Splitter {
     return {reduce_.operands.begin() + static_cast<std::ptrdiff_t>(arrays_), reduce_.operands.end()};
   }
 
-  /// What parts begin with: the value that changes nothing, so that the reduction's own initial value enters once, in
-  /// the second fold; of what chooses the initial values themselves.
+  /// The initial values of parts: the neutral element, so that the reduction's own initial value enters once, in the
+  /// second fold; for selecting bodies the initial values themselves.
   Arrays neutral() {
     if (!reduce_.shape.is_array()) return initial();
     const ElementType type = reduce_.shape.type;
@@ -124,7 +124,7 @@ class Splitter {
                    ConstantAttributes{neutral_element(reduce_.called[0]->root->opcode, type)})};
   }
 
-  /// The reduction of these arrays, an array or a tuple as the whole one.
+  /// Reduces these arrays, to an array or a tuple as in the original.
   Instruction* fold(const Arrays& x, const Arrays& begin, const Dims& dimensions) {
     std::vector<Shape> shapes;
     for (const Instruction* array : x) {
@@ -152,7 +152,7 @@ class Splitter {
            std::ranges::find(all, dimension - 1) == all.end() && from.dims[static_cast<size_t>(dimension - 1)] > 1;
   }
 
-  /// Folds `dimensions`, then what is left of those that are kept.
+  /// Folds `dimensions`, then those of `kept`.
   Instruction* fold_twice(const Arrays& x, const Dims& dimensions, const Dims& kept) {
     Instruction* folded = fold(x, neutral(), dimensions);
     Arrays parts{folded};

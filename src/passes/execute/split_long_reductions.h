@@ -24,12 +24,11 @@
 
 namespace lowtide::engine {
 
-inline constexpr int64_t kLongReduction = int64_t{1}
-                                          << 16;  ///< elements folded into one value from which on splitting pays
+inline constexpr int64_t kLongReduction = int64_t{1} << 16;  ///< per result, from which on splitting pays
 /// The same if several dimensions are folded, and all results together take kLongReduction elements: one of the
 /// dimensions is kept separate, and the rest is read in memory order.
 inline constexpr int64_t kLongByDimensions = int64_t{1} << 12;
-inline constexpr int64_t kFewResults = 64;   ///< results from which on there is enough parallelism
+inline constexpr int64_t kFewResults = 64;   ///< results from which on parallelism suffices
 inline constexpr int64_t kMostParts = 1024;  ///< parts of one fold
 
 Result<PassResult> split_long_reductions(Module& module);

@@ -10,7 +10,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// The dimension of the indices that is cut, the most major one that isn't the index vector's; -1: none serves.
+/// The dimension of the indices to split: the most major suitable one except the index vector's; -1: none.
 int64_t cut_dimension(const Instruction& scatter) {
   const Shape& indices = scatter.operand(1).shape;
   const int64_t vector = scatter.as<ScatterAttributes>().index_vector_dim;
@@ -32,14 +32,14 @@ bool is_long_scatter(const Instruction& i) {
          (!i.parent->module().sums_in_order || is_order_free(*i.called[0], type));
 }
 
-/// The dimensions with the `at`-th cut into (part, rest).
+/// The extents with the `at`-th split into (part, rest).
 Dims cut(Dims dims, int64_t at) {
   dims[static_cast<size_t>(at)] /= kScatterParts;
   dims.insert(dims.begin() + at, kScatterParts);
   return dims;
 }
 
-/// Dimension numbers after the insertion of a dimension `at`.
+/// Dimension numbers after a dimension is inserted at `at`.
 Dims behind(Dims dimensions, int64_t at) {
   for (int64_t& d : dimensions) d += d >= at;
   return dimensions;
@@ -50,7 +50,7 @@ Instruction* split(Instruction& scatter, Maker& maker) {
   const Shape& shape = scatter.shape;
   const Opcode opcode = scatter.called[0]->root->opcode;
   const int64_t d = cut_dimension(scatter);
-  // Among the updates' dimensions those that aren't of windows are the indices', in order.
+  // The updates' dimensions that aren't window dimensions are those of the indices, in order.
   int64_t at = 0;
   for (int64_t left = d - (d > given.index_vector_dim ? 1 : 0);; ++at) {
     if (std::ranges::find(given.update_window_dims, at) != given.update_window_dims.end()) continue;

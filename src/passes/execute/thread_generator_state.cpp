@@ -17,7 +17,7 @@ bool hands_on(Opcode opcode) {
   return opcode == Opcode::kWhile || opcode == Opcode::kConditional || opcode == Opcode::kCall;
 }
 
-/// The computations that the counter passes through: those that draw, their callers, and what these call beside them.
+/// The computations that the counter passes through: those that draw, their callers, and these callers' other callees.
 class Threaded {
  public:
   explicit Threaded(const Module& module) {
@@ -43,7 +43,7 @@ class Threaded {
   bool has(const Computation& computation) const { return all_.contains(&computation); }
   bool calls(const Instruction& i) const { return !i.called.empty() && has(*i.called[0]); }
 
-  /// Empty, or why the counter can't be handed through `i`.
+  /// OK, or why the counter can't be passed through `i`.
   Status check(const Instruction& i) const {
     if (!calls(i)) return {};
     if (!hands_on(i.opcode)) return unsupported_at(i, "random numbers are drawn in what it runs in no certain order");
@@ -54,15 +54,15 @@ class Threaded {
     return {};
   }
 
-  /// How many blocks one run of a loop's condition draws; asked before and after it is rewritten.
+  /// How many blocks one run of a loop's condition draws; valid before and after the condition is rewritten.
   int64_t drawn_by(const Computation& condition) const { return drawn_.at(&condition); }
 
  private:
   std::unordered_set<const Computation*> all_;
-  std::unordered_map<const Computation*, int64_t> drawn_;  ///< by instructions of the computation itself
+  std::unordered_map<const Computation*, int64_t> drawn_;  ///< by the computation's own instructions
 };
 
-/// What a computation is to those that run it, all alike.
+/// How a computation is run, equally by all of its callers.
 struct Role {
   enum Kind : uint8_t { kEntry, kCondition, kOther };
   Kind kind = kOther;
@@ -71,7 +71,7 @@ struct Role {
 };
 using Roles = std::unordered_map<const Computation*, Role>;
 
-/// Rewrites one computation: its parameter, what it runs, its root.
+/// Rewrites one computation: its parameter, its calls, its root.
 class Thread {
  public:
   Thread(Computation& computation, const Role& role, const Threaded& threaded)
@@ -93,7 +93,7 @@ class Thread {
       }
     }
     if (role_.kind == Role::kOther) computation_.root = pair(computation_.root);
-    // What stood for a parameter reads it now, wherever it stood.
+    // An old parameter now reads the new one, wherever it is: parameters go first.
     std::ranges::stable_partition(order_, [](const Instruction* i) { return i->opcode == Opcode::kParameter; });
     computation_.reorder(order_);
     return draws;
@@ -107,7 +107,7 @@ class Thread {
     }
     const std::vector<Instruction*> parameters = computation_.parameters();
     const Shape scalar = Shape::scalar(ElementType::kU64);
-    if (parameters.size() != 1) {  // of a call
+    if (parameters.size() != 1) {  // the computation of a call
       counter_ = make(Opcode::kParameter, scalar, {}, ParameterAttributes{static_cast<int64_t>(parameters.size())});
       return;
     }
@@ -136,7 +136,8 @@ class Thread {
     order_.push_back(&state);
   }
 
-  /// A loop, conditional or call: its operand and its result become pairs; what stood here reads the first of them.
+  /// Makes operands and result of a loop, conditional or call pairs; the old instruction becomes a read of the first
+  /// part.
   void hand_through(Instruction& old) {
     const Shape scalar = Shape::scalar(ElementType::kU64), both = Shape::tuple({old.shape, scalar});
     std::vector<Instruction*> operands = old.operands;
@@ -151,7 +152,7 @@ class Thread {
     copy->name = names_.unused(old.name);
     copy->shape = both;
     copy->operands = std::move(operands);
-    copy->sharding = nullptr;  // of a tuple that it isn't any more
+    copy->sharding = nullptr;  // it doesn't fit the pair
     Instruction* whole = append(std::move(copy));
     counter_ = element(whole, 1, scalar);
     counter_ = advanced(drawn);
@@ -192,11 +193,11 @@ class Thread {
   Role role_;
   const Threaded& threaded_;
   Names names_;
-  Instruction* counter_ = nullptr;  ///< where it stands, as a scalar
+  Instruction* counter_ = nullptr;  ///< its current value, a scalar
   std::vector<Instruction*> order_;
 };
 
-/// What nobody runs has no turn, and would not fit to what it calls.
+/// Removes computations that nothing runs: they have no role, and wouldn't fit their rewritten callees.
 void remove_what_nobody_runs(Module& module) {
   std::unordered_set<const Computation*> reached{module.entry};
   std::vector<const Computation*> open{module.entry};

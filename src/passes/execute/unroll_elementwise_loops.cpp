@@ -17,8 +17,8 @@ bool is_small(const Shape& shape) { return shape.is_array() && element_count(sha
 
 using Instructions = std::unordered_set<const Instruction*>;
 
-/// What the body makes from what no iteration changes: constants and elements of the carry that only swap places. Round
-/// keys of many generators at once are such.
+/// The body's instructions that depend only on constants and on elements of the carry that at most exchange places,
+/// such as the round keys of many generators at once.
 Instructions unchanging(const Computation& body) {
   const size_t count = body.root->operands.size();
   std::vector<bool> passes(count, true);
@@ -90,7 +90,7 @@ class Unroller {
  public:
   explicit Unroller(Computation& computation) : computation_(computation), names_(computation) {}
 
-  /// Appends the iterations; returns the bundle of the last carries.
+  /// Appends the iterations; returns the tuple of the last carry.
   Instruction* unroll(const Instruction& loop, int64_t trips) {
     std::vector<Instruction*> carries;
     Instruction* start = loop.operands[0];

@@ -9,13 +9,12 @@
 /// keys) become constants. Threefry, as JAX writes it on CPUs, is such a loop: 5 iterations over two words for each
 /// random number.
 ///
-/// Requires: verified, trip count known (analysis/trip_count.h).  Keeps: roots, donation; the schedule, where bodies
-/// stand for their loop.
+/// Requires: verified, trip count known (analysis/trip_count.h).  Keeps: roots, donation; the schedule, if the
+/// iterations run in the loop's place.
 /// Numerics: exact.
-/// Not unrolled: more than kMostUnrolledTrips iterations or kMostUnrolled instructions; bodies in which a large array
-/// is
-///   sliced, reduced, multiplied as a matrix or fed to a computation: those iterations don't commute with indexing.
-///   What no trip changes (round keys of many generators) may be sliced, reshaped and broadcast.
+/// Not unrolled: more than kMostUnrolledTrips iterations or kMostUnrolled instructions; bodies that slice, reduce or
+///   matrix-multiply a large array, or pass it to a computation: those iterations don't commute with indexing.
+///   Loop-invariant values (round keys of many generators) may be sliced, reshaped and broadcast.
 /// Longer loops of this kind stay loops, evaluated per element (OpRule::element of while).
 /// Tests: tests/text/passes/unroll-elementwise-loops/
 
