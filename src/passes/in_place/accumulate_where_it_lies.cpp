@@ -11,7 +11,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// A single update of zeros without other readers, through converts.
+/// Traces b through converts to an update of zeros without other readers; null if there is none.
 Instruction* lone_update(Instruction* b, const Uses& uses, int32_t id_limit) {
   for (;;) {
     if (b->id >= id_limit || uses.of(*b).size() != 1 || b == b->parent->root || !b->shape.dynamic.empty()) {
@@ -24,7 +24,7 @@ Instruction* lone_update(Instruction* b, const Uses& uses, int32_t id_limit) {
   return update && b->shape.is_array() && is_zero_everywhere(b->operand(0)) ? b : nullptr;
 }
 
-/// A value through the converts that stand between `update` and `outer`.
+/// Applies the converts between `update` and `outer` to a value.
 Instruction* converted(Instruction* value, const Instruction* outer, const Instruction* update, Maker& maker) {
   if (outer == update) return value;
   return maker.convert(converted(value, outer->operands[0], update, maker), outer->shape.type);
@@ -55,7 +55,7 @@ class Accumulator {
   }
 
  private:
-  /// Small floats would round each addition to the accumulator, which may be too large to notice it.
+  /// Not small floats: each addition would be rounded, and lost if the accumulator is large.
   static bool adds(const Instruction& scatter) {
     const ElementType type = scatter.shape.type;
     if (scatter.operands.size() != 3 || (is_floating(type) && type_bits(type) < 32)) return false;
@@ -63,7 +63,7 @@ class Accumulator {
            scatter.called[0]->root->opcode == Opcode::kAdd;
   }
 
-  /// Where places repeat, their updates would be added one after the other to what was there before.
+  /// Do sums keep their order? Several updates of one place would be added one by one to its old value.
   bool keeps_order(const Instruction& scatter) const {
     return !in_order_ || is_integral(scatter.shape.type) || scatter.as<ScatterAttributes>().unique_indices;
   }

@@ -16,7 +16,7 @@
 /// Numerics: reassociated where indices of a scatter repeat, value-exact otherwise (-0 + 0 stays -0); only the latter
 /// if Module::sums_in_order.
 /// Not rewritten: b with other readers; scatters with other computations than an addition; scatters of small floats:
-/// added to the array one by one, tiny updates would vanish. Pads, which are computed where they are added.
+/// added to the array one by one, tiny updates would vanish; pads, which are computed where they are added.
 /// Tests: tests/text/passes/accumulate-where-it-lies/
 
 #include "passes/pass.h"

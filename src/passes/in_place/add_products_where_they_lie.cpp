@@ -10,7 +10,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// Sums that are stored in any case.
+/// Is the sum stored in any case?
 bool is_stored(const Instruction& i) {
   return i.opcode == Opcode::kDot || i.opcode == Opcode::kParameter ||
          (i.opcode == Opcode::kGetTupleElement && i.operand(0).opcode != Opcode::kTuple);

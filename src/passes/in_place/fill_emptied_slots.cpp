@@ -13,8 +13,8 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr int64_t kLeastPart = 64;    ///< of what is emptied: smaller stacks stay what they are
-constexpr int64_t kMostUnfilled = 2;  ///< of what is filled, what is emptied may be at most
+constexpr int64_t kLeastPart = 64;    ///< filled stacks below this part of the emptied one stay separate
+constexpr int64_t kMostUnfilled = 2;  ///< an emptied stack may be at most this many times what fills it
 
 int64_t elements_from(const Dims& dims, size_t first) {
   int64_t count = 1;
@@ -22,23 +22,23 @@ int64_t elements_from(const Dims& dims, size_t first) {
   return count;
 }
 
-/// Part of a stack, whose elements of one slot lie beside each other.
+/// A part of a stack whose elements are contiguous within each slot.
 struct Box {
-  Dims starts, sizes;  ///< along the slots 0 and 1
+  Dims starts, sizes;  ///< start 0 and size 1 along the slots
 };
 
-/// What lies in a slot: elements beside each other, which are whole rows along one dimension.
+/// Contiguous elements of one slot that form whole rows along one dimension.
 struct Run {
   int64_t first = 0, elements = 0;
   size_t dimension = 0;  ///< of the stack
 };
 
-/// The parts of a slot that nobody has taken.
+/// The unused parts of a slot.
 class Slot {
  public:
   explicit Slot(const Dims& stack) : stack_(stack) {}
 
-  /// Room for so many elements, in one box where that can be; nothing: they make no whole rows, or none is left.
+  /// Takes room for so many elements, in one box if possible; none: they aren't whole rows, or no room is left.
   std::optional<Run> take(int64_t elements) {
     size_t d = 1;
     while (d < stack_.size() && elements % row(d) != 0) ++d;
@@ -60,7 +60,7 @@ class Slot {
     return std::nullopt;
   }
 
-  /// The run, cut where it leaves a row of a dimension further out.
+  /// Cuts the run into boxes, where it crosses a row of a more major dimension.
   std::vector<Box> boxes(const Run& run) const {
     std::vector<Box> all;
     const int64_t last = run.first + run.elements;
@@ -78,10 +78,10 @@ class Slot {
   }
 
  private:
-  /// Elements of a row along a dimension; of a slot, along its first.
+  /// Elements of a row along a dimension; for dimension 0, of a slot.
   int64_t row(size_t d) const { return elements_from(stack_, d + 1); }
 
-  /// The end of what lies in between; `first`: nothing does.
+  /// The end of a taken run that overlaps [first, last); `first`: there is none.
   int64_t taken_until(int64_t first, int64_t last) const {
     for (const Run& run : taken_) {
       if (run.first < last && first < run.first + run.elements) return run.first + run.elements;
@@ -124,7 +124,7 @@ class Loop {
   const Shape& shape(size_t k) const { return carry_.initial(k).shape; }
   const Instruction& next(size_t k) const { return carry_.body().root->operand(k); }
 
-  /// By iteration; empty: that can't be told.
+  /// The slot of each iteration; empty if unknown.
   std::vector<int64_t> slots(const Instruction& start, size_t k) const {
     return slots_of_trips(start, loop_, shape(k).dims[0] - 1);
   }
@@ -171,7 +171,7 @@ class Loop {
     return results;
   }
 
-  /// Is element k what another loop made, and only read here, slot by slot?
+  /// Is element k a stack that another loop computed and that only this loop reads, slot by slot?
   bool is_emptied(size_t k) const {
     const Instruction& start = carry_.initial(k);
     if (!start.shape.is_array() || start.shape.rank() < 2 || elements(k) == 0) return false;
@@ -186,12 +186,12 @@ class Loop {
     return !starts.empty();
   }
 
-  /// Where slices of a stack begin along its slots, as values of this loop's body. `within`: the loops that it was
-  /// handed to, of which the last one's body reads it here.
+  /// Collects the starts of the slices of a stack along its slots, as values of this loop's body. `within`: the nested
+  /// loops that it was passed to; the body of the last one reads it here.
   bool gather_starts(const Instruction& stack, const std::vector<const LoopCarry*>& within,
                      std::vector<const Instruction*>& starts) const {
     for (const Instruction* user : uses_.of(stack)) {
-      if (user == stack.parent->root) continue;  // no iteration changes it
+      if (user == stack.parent->root) continue;  // loop-invariant
       if (user->opcode == Opcode::kDynamicSlice) {
         if (user->operands[0] != &stack) return false;
         if (user->shape.dims[0] == stack.shape.dims[0]) {  // a tile of each slot
@@ -224,8 +224,7 @@ class Loop {
     return true;
   }
 
-  /// A value within loops that no iteration of theirs changes, as what this loop's body handed to them; null: it isn't
-  /// one.
+  /// The value of this loop's body with which a loop-invariant value of nested loops starts; null: it isn't invariant.
   const Instruction* brought_out(const Instruction& value, const std::vector<const LoopCarry*>& within) const {
     const Instruction* outer = &value;
     for (size_t depth = within.size(); depth > 0; --depth) {
@@ -255,7 +254,7 @@ class Loop {
     });
   }
 
-  /// Those that lie in the slots of `stack` from now on are no longer among `filled`.
+  /// Puts stacks of `filled` into the slots of `stack`, and removes them from `filled`; returns how many.
   int64_t fill(size_t stack, std::vector<size_t>& filled) {
     Slot slot(shape(stack).dims);
     std::vector<Part> parts;
@@ -309,7 +308,7 @@ class Loop {
     Maker maker(*loop_.parent);
     Instruction* whole = maker.element(loop_, stack);
     for (const Part& part : parts) {
-      // The dimensions that a run leaves are one then.
+      // If the run has several boxes, the dimensions up to its own are merged.
       const Dims& dims = shape(stack).dims;
       const size_t merged = part.boxes.size() > 1 ? part.run.dimension : 1;
       Dims rows{dims[0], 1};

@@ -12,15 +12,16 @@ namespace lowtide::engine {
 namespace {
 
 struct Match {
-  Instruction* outer = nullptr;   ///< puts the slice back
-  Instruction* inner = nullptr;   ///< updates it
-  Instruction* taken = nullptr;   ///< takes it out
-  std::vector<int64_t> inner_of;  ///< per dimension of the stack: that of the inner update; -1: the slice is thin there
+  Instruction* outer = nullptr;  ///< writes the slice back
+  Instruction* inner = nullptr;  ///< updates the slice
+  Instruction* taken = nullptr;  ///< reads the slice
+  std::vector<int64_t>
+      inner_of;  ///< per dimension of the stack: the inner update's; -1: the slice has one element there
 };
 
 bool same_start(const Instruction& a, const Instruction& b) { return &a == &b || (is_zero(a) && is_zero(b)); }
 
-/// Nothing in between but reshapes.
+/// Matches the pattern, with only reshapes in between.
 bool match(Instruction& outer, Match& m) {
   if (outer.opcode != Opcode::kDynamicUpdateSlice) return false;
   m.outer = &outer;
@@ -30,7 +31,7 @@ bool match(Instruction& outer, Match& m) {
   if (m.taken->opcode != Opcode::kDynamicSlice || m.taken->operands[0] != outer.operands[0]) return false;
   const Dims &stack = outer.shape.dims, &slice = outer.operand(1).shape.dims, &inside = m.inner->shape.dims;
   if (m.taken->shape.dims != slice) return false;
-  // Dimensions of extent one come and go with reshapes; they start at 0 wherever they are whole.
+  // Reshapes may add and remove dimensions of extent one; starts along whole dimensions are 0.
   size_t next = 0;
   const auto skip_thin = [&] {
     while (next < inside.size() && inside[next] == 1) ++next;
@@ -81,7 +82,7 @@ class Rewrite {
   }
 
  private:
-  /// Is the stack made before the inner update?
+  /// Is the stack computed before the inner update?
   bool can_start(const Match& m) const {
     const Instruction* stack = replacements_.resolve(m.outer->operands[0]);
     return std::ranges::find(order_, stack) != order_.end();
@@ -130,7 +131,7 @@ class Rewrite {
   Names names_;
   Replacements replacements_;
   std::vector<Instruction*> order_;
-  std::vector<std::pair<Instruction*, Instruction*>> made_;  ///< outer update -> what stands for it
+  std::vector<std::pair<Instruction*, Instruction*>> made_;  ///< outer update -> its replacement
 };
 
 }  // namespace

@@ -40,7 +40,7 @@ class ConsumingLoop {
   const Instruction& next(size_t k) const { return loop_.called[1]->root->operand(k); }
   const Shape& shape(size_t k) const { return loop_.shape.elements[k]; }
 
-  /// The dimension along which element k is only written, slice i by iteration i, all in turn; -1: it isn't.
+  /// The dimension along which element k is only written, slice i by iteration i, all of them; -1: there is none.
   int64_t written_along(size_t k) const {
     const Instruction& update = next(k);
     if (is_tested_[k] || update.opcode != Opcode::kDynamicUpdateSlice || uses_.of(update).size() != 1) return -1;
@@ -103,7 +103,7 @@ class ConsumingLoop {
   std::vector<bool> is_tested_;                   ///< by element: does the condition read it?
 };
 
-/// Does the slice that is written come from this stack's slice by updates of it alone?
+/// Is the written slice computed from this stack's slice only by updating it?
 bool continues(const Instruction* written, const std::vector<Instruction*>& stack) {
   for (;;) {
     if (written->opcode == Opcode::kReshape || written->opcode == Opcode::kDynamicUpdateSlice ||
@@ -161,7 +161,7 @@ int64_t rewrite_loop(Instruction& loop, const Module& module, const Uses& uses) 
   return count;
 }
 
-/// A read of the loop-carried value may come after its new users.
+/// Puts reads of the loop-carried value first: they may come after their new users.
 void put_reads_first(Computation& body) {
   std::vector<Instruction*> order;
   for (const bool first : {true, false}) {
@@ -181,7 +181,7 @@ Result<PassResult> write_over_consumed_stacks(Module& module) {
   const auto callers = count_callers(module);
   for (const auto& computation : module.computations()) {
     for (const auto& i : computation->instructions()) {
-      // A body of several loops would change for all of them, and only one of them gets its new start.
+      // A shared body would change for all of its loops, and only one of them gets the new initial value.
       if (i->opcode != Opcode::kWhile || callers.at(i->called[1]) > 1) continue;
       const int64_t count = rewrite_loop(*i, module, uses);
       if (count > 0) put_reads_first(*i->called[1]);

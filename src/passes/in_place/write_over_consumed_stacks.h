@@ -1,17 +1,18 @@
 #pragma once
 /// Lets a loop write its stacked results over the stacked operand that it consumes: `scan` with xs -> ys.
 ///
-///     ys = broadcast(0)                                         (xs: donated, or made for this loop alone)
-///     while (i, ys, xs):  x = xs[i]; ys' = update(ys, f(x), i)   ==>   while (i, ys = xs):  x = ys[i]; ys' =
-///     update(ys, f(x), i)
+///     ys = broadcast(0)                              (xs: donated, or made for this loop alone)
+///     while (i, ys, xs):                       ==>   while (i, ys = xs):
+///       x = xs[i]; ys' = update(ys, f(x), i)           x = ys[i]; ys' = update(ys, f(x), i)
 ///
 /// Saves bytes(ys): a key-value cache that a decoder's layers update slice by slice stays where it is.
 ///
 /// Requires: verified, no calls, loops take tuples apart once.  Keeps: roots, donation, schedule.
 /// Numerics: exact. The loop visits all slices (along any dimension, of any thickness), each once; slice i is read only
-/// in iteration i, which reads the bytes from before the iteration. Not done: xs that is read otherwise or after the
-/// loop, bodies of several loops, arguments that are not donated (their copy would be as large). Tests:
-/// tests/text/passes/write-over-consumed-stacks/
+/// in iteration i, which reads the bytes from before the iteration.
+/// Not done: xs that is read otherwise or after the loop, bodies of several loops, arguments that are not donated
+/// (their copy would be as large).
+/// Tests: tests/text/passes/write-over-consumed-stacks/
 
 #include "passes/pass.h"
 

@@ -61,7 +61,7 @@ void Atoms::unite(const Product& a, const Product& b, const ExtentReason& reason
     } else {
       break;
     }
-    // Splitting may have touched atoms further on.
+    // Splitting may have split the remaining atoms, too.
     left = whole(left);
     right = whole(right);
     left.erase(left.begin());

@@ -33,7 +33,7 @@ class Atoms {
  private:
   struct Atom {
     int64_t extent = 1;
-    Product parts;  ///< empty: it is one that others are made of; one: united with that
+    Product parts;  ///< empty: the atom isn't split; one: it is united with that
     bool frozen = false;
     ExtentReason reason;
   };

@@ -12,9 +12,9 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr size_t kMostIntervals = 256;  ///< of one dimension
+constexpr size_t kMostIntervals = 256;  ///< of one dimension; with more, its extent stays
 
-/// An argument that a result lives in has its shape.
+/// An argument has the shape of the result that is its alias.
 void relate_aliases(const Module& module, ModuleExtents& extents) {
   const std::vector<Instruction*> parameters = module.entry->parameters();
   for (const AliasEntry& alias : module.input_output_alias) {
@@ -73,7 +73,7 @@ void ModuleExtents::relate(ExtentSum zero, const ExtentReason& reason, bool at_m
 }
 
 void ModuleExtents::tie(const Instruction& at, ExtentTie::Slot slot, size_t index, ExtentSum value) {
-  // Two arrays that are read at one computed index state its numbers once each: they stay equal.
+  // If two arrays are read at one computed index, each states its numbers: both statements must agree.
   const auto [known, is_new] = tie_of_.try_emplace({&at, slot, index}, ties_.size());
   if (is_new) {
     ties_.push_back({&at, slot, index, std::move(value)});

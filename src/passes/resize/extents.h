@@ -4,7 +4,7 @@
 ///
 ///     x = f32[512,64], y = f32[512,128] reshape(...)       atoms 512, 64, 128
 ///     z = f32[511,64] slice(x), slice={[1:512], [0:64]}    511 = what is left of 512 after a piece of 1
-///     while (i < 24) { w = dynamic-slice(s, i, 0), ... }   s = f32[24,...]: 24 is the trips, in the condition too
+///     while (i < 24) { w = dynamic-slice(s, i, 0), ... }   s = f32[24,...]: 24 is the trip count, in the condition too
 ///
 /// Dimensions that correspond by their operation's roles (ops/dimension_roles.h) are the same; reshapes split
 /// extents into atoms; bounds cut dimensions into pieces. Extents of unknown operations may not change.
@@ -58,7 +58,7 @@ class ModuleExtents final : public ExtentRelations {
   std::vector<std::vector<std::vector<Product>>> values_;  ///< by instruction id, leaf, dimension
   std::vector<ExtentRelation> relations_;
   std::vector<ExtentTie> ties_;
-  std::map<std::tuple<const Instruction*, ExtentTie::Slot, size_t>, size_t> tie_of_;  ///< places in `ties_`
+  std::map<std::tuple<const Instruction*, ExtentTie::Slot, size_t>, size_t> tie_of_;  ///< positions in `ties_`
   std::vector<ExtentInterval> intervals_;
 };
 

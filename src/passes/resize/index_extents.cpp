@@ -13,9 +13,9 @@ namespace {
 using Slot = ExtentTie::Slot;
 using Kind = IndexFlow::Kind;
 
-constexpr int64_t kFewTrips = 4;     ///< no constant can be told from others then
-constexpr int64_t kSmallNumber = 2;  ///< constants that say nothing of extents
-constexpr int64_t kEndNumber = 1;    ///< a number this near an extent means it
+constexpr int64_t kFewTrips = 4;     ///< in loops with so few trips, constants can't be told apart
+constexpr int64_t kSmallNumber = 2;  ///< constants up to this say nothing about extents
+constexpr int64_t kEndNumber = 1;    ///< a number this close to an extent refers to it
 
 class Relater {
  public:
@@ -41,7 +41,7 @@ class Relater {
  private:
   void freeze(const Product& p, const char* words, const Instruction& at) { extents_.atoms().freeze(p, {words, &at}); }
 
-  /// Seen through copies, and through loop-carried values that no iteration changes.
+  /// The constant that an operand is, traced through copies and loop-invariant values.
   static std::optional<ConstantUse> constant_behind(const Instruction& user, size_t operand, const Instruction& loop) {
     const Instruction& i = user.operand(operand);
     if (i.opcode == Opcode::kCopy) return constant_behind(i, 0, loop);
@@ -59,7 +59,7 @@ class Relater {
     extents_.tie(*use.user, Slot::kOperand, use.operand, std::move(value));
   }
 
-  /// More or fewer trips: another bound where it counts up, another start where it counts down.
+  /// Another trip count needs another bound if the loop counts up, another start if it counts down.
   void relate_loop(const CountedLoop& counted) {
     const Instruction& loop = *counted.loop;
     const TripCount& count = counted.count;
@@ -137,7 +137,7 @@ class Relater {
     const ExtentReason why = {"indexed by the trips of a loop", &i};
     const int64_t n = atoms.extent(whole), r = atoms.extent(part), slope = std::abs(flow.slope);
     const int64_t trips = atoms.extent(flow.loop->trips);
-    const int64_t left = n - slope * trips;  // that no iteration reaches
+    const int64_t left = n - slope * trips;  // elements that no iteration reaches
     ExtentSum zero(whole);
     if (by_part) {
       Product reached = flow.loop->trips;
@@ -150,7 +150,7 @@ class Relater {
       zero.constant = -left;
       return extents_.relate(zero, why);
     }
-    // The last slice ends within.
+    // The last slice must end within the dimension.
     const int64_t past = flow.slope > 0 ? flow.start + r - slope : 0;
     ExtentSum beyond;
     beyond.constant = past;

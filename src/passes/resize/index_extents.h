@@ -1,6 +1,5 @@
 #pragma once
-/// Loops and the indices that they count: iterations, the stacks that are indexed by the counter, the constants
-/// between.
+/// Relates trip counts to the stacks that loop counters index, and to the constants in the indices' computation.
 
 #include "passes/resize/extents.h"
 

@@ -10,7 +10,7 @@ namespace {
 
 using Kind = IndexFlow::Kind;
 
-constexpr int kMostSteps = 300;  ///< along one index
+constexpr int kMostSteps = 300;  ///< traced along one index
 
 IndexFlow constant(int64_t value) { return {.kind = Kind::kConstant, .start = value}; }
 
@@ -149,7 +149,7 @@ IndexFlow IndexFlows::of_element(const Instruction& element) {
   const Instruction* next = &root.operand(index);
   while (next->opcode == Opcode::kCopy) next = &next->operand(0);
   if (element_read(*next) == static_cast<int64_t>(index)) return at(loop.operand(0), index);
-  // Another one that counts beside the counter.
+  // Another element that counts along with the counter.
   const bool steps = counted != nullptr && (next->opcode == Opcode::kAdd || next->opcode == Opcode::kSubtract) &&
                      element_read(next->operand(0)) == static_cast<int64_t>(index);
   if (!steps) return {};

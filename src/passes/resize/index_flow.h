@@ -28,7 +28,7 @@ struct IndexFlow {
   enum class Kind : uint8_t {
     kConstant,  ///< start
     kCounts,    ///< with `loop`
-    kData,      ///< comes from an array, with whatever arithmetic
+    kData,      ///< comes from an array, by any arithmetic
     kTangled,   ///< counts, but not in this form
   };
   Kind kind = Kind::kData;
@@ -47,7 +47,7 @@ class IndexFlows {
   /// Null: its loops don't count alike.
   const CountedLoop* loop_of(const Computation& body) const;
   size_t callers(const Computation& computation) const { return callers_.at(&computation).size(); }
-  /// Of what `user` reads as operand `operand`. Lists the constants and loops met in uses() and met().
+  /// The flow of operand `operand` of `user`. Lists the constants and loops met in uses() and met().
   IndexFlow follow(const Instruction& user, size_t operand);
   const std::vector<ConstantUse>& uses() const { return uses_; }
   const std::vector<const CountedLoop*>& met() const { return met_; }

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kMostAttempts = 24;
 
-/// The first instruction that isn't well-typed any more, of the module as it was.
+/// The first instruction that is no longer well-typed, as it is in `before`.
 const Instruction* first_broken(const Module& before, const Module& after, std::string& words) {
   for (size_t c = 0; c < before.computations().size(); ++c) {
     std::map<std::string_view, const Instruction*> named;

@@ -21,7 +21,7 @@ void for_each_array(Shape& shape, F&& visit) {
   for (Shape& element : shape.elements) for_each_array(element, visit);
 }
 
-/// The first elements along each dimension; of equal elements, as many as there shall be.
+/// Keeps the first elements along each dimension; repeats the last one if the extent grows.
 Value cut_literal(const Value& literal, const Shape& shape) {
   if (!literal || literal->shape().dims == shape.dims) return literal;
   if (!literal->known()) return std::make_shared<Literal>(Literal::unknown(shape));
@@ -59,7 +59,7 @@ void set_trips(std::string& config, int64_t trips) {
   config.replace(begin, end - begin, std::to_string(trips));
 }
 
-/// operand_layout_constraints={f32[5,5]{0,1}, f32[5]{0}} states the operands' extents again.
+/// Updates the operands' extents in operand_layout_constraints={f32[5,5]{0,1}, f32[5]{0}}.
 void restate_layouts(Instruction& call) {
   for (RawAttribute& attribute : call.extra) {
     if (attribute.key != "operand_layout_constraints") continue;
@@ -147,7 +147,7 @@ class Setter {
     return std::get<WindowAttributes>(i.attributes).window;
   }
 
-  /// Its other readers may mean another number.
+  /// Changes only this operand: other readers of the constant may need another number.
   void set_constant(Instruction& user, size_t operand, int64_t number) {
     Instruction* constant = user.operands[operand];
     if (integer_at(*constant->as<ConstantAttributes>().value, 0) == number) return;
@@ -163,7 +163,7 @@ class Setter {
     user.operands[operand] = made;
   }
 
-  /// Places each after the one it replaces.
+  /// Puts each new constant after the one that it replaces.
   void place_constants() {
     for (auto& [computation, behind] : behind_) {
       std::vector<Instruction*> order;

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int64_t kUnknown = -1;
 
-/// A relation over whole atoms, terms of equal products added up.
+/// A relation over unsplit atoms; terms with equal products are added up.
 struct Plain {
   std::vector<ExtentSum::Term> terms;
   int64_t constant = 0;
@@ -82,7 +82,7 @@ class Solver {
       if (p.atoms.empty()) continue;
       std::vector<std::pair<int64_t, Product>> key;
       for (const auto& term : p.terms) key.emplace_back(term.times, term.product);
-      if (!holds(p)) {  // where nothing lies along a dimension
+      if (!holds(p)) {  // possible where a dimension is empty
         for (const int32_t a : p.atoms) freeze(a, p.reason);
         continue;
       }
@@ -92,7 +92,7 @@ class Solver {
     }
   }
 
-  /// For the extents as they are.
+  /// Does the relation hold for the current extents?
   bool holds(const Plain& p) const {
     int64_t sum = p.constant;
     for (const ExtentSum::Term& term : p.terms) sum += term.times * atoms_.extent(term.product);
@@ -105,7 +105,7 @@ class Solver {
     frozen_[at] = true;
   }
 
-  /// False: a relation was broken, and its atoms are frozen now.
+  /// False: a relation was violated; now its atoms are frozen, or their wishes larger.
   bool attempt() {
     values_.assign(frozen_.size(), kUnknown);
     for (const int32_t a : order_) {
@@ -133,7 +133,7 @@ class Solver {
     return true;
   }
 
-  /// What follows where one atom is unknown.
+  /// Derives the value of a relation's only unknown atom. False: the relation is violated.
   bool follow(const Plain& relation, std::vector<int32_t>& open) {
     int32_t unknown = -1;
     for (const int32_t a : relation.atoms) {
@@ -169,7 +169,7 @@ class Solver {
     return true;
   }
 
-  /// A whole that is too small for its part may be larger; otherwise nothing of the relation changes.
+  /// Wishes for wholes that are too small for their parts grow; otherwise all atoms of the relation keep their extents.
   bool give_up(const Plain& relation) {
     if (relation.at_most) {
       int64_t wholes = 0;

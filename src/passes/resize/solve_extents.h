@@ -8,8 +8,8 @@
 namespace lowtide::engine {
 
 struct SolvedExtents {
-  std::vector<int64_t> values;        ///< by atom; of those that are made of others nothing
-  std::vector<ExtentReason> reasons;  ///< of those that stay though something else was wished
+  std::vector<int64_t> values;        ///< by atom; unset for split atoms
+  std::vector<ExtentReason> reasons;  ///< of atoms that keep their extent against the wish
 
   int64_t of(const Product& whole) const;
   int64_t of(const ExtentSum& sum, const Atoms& atoms) const;

@@ -12,7 +12,7 @@ class Edges {
   void want(int32_t place, RowRange rows);
   /// Creates all requested rows, and their operands.
   void make();
-  /// Rows that were wanted.
+  /// The array of rows that were requested with want().
   Instruction* rows(int32_t place, RowRange rows);
 
  private:

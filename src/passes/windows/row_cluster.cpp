@@ -10,7 +10,7 @@ namespace lowtide::engine {
 namespace {
 
 constexpr size_t kMostMembers = 4000;
-constexpr double kLargePart = 1.0 / 16;  ///< of the seed's bytes: smaller values can be made whole
+constexpr double kLargePart = 1.0 / 16;  ///< of the seed's bytes: smaller values can be computed whole
 
 class Grower {
  public:
@@ -48,12 +48,12 @@ class Grower {
   }
   bool is_short(int32_t place) const { return 4 * rows_of(place) < 3 * extent_; }
 
-  /// From the place at which the middle of the result would read the middle of the operand, in half rows.
+  /// How far from the operand's middle the middle of the result reads, plus the reach, in half rows.
   static int64_t distance(const RowRead& read, int64_t operand_rows, int64_t rows) {
     return std::abs(2 * read.shift + read.reach - (operand_rows - rows)) + read.reach;
   }
 
-  /// Nearest first: what is beside the seed walks in step with it.
+  /// Adds members, nearest first: values next to the seed correspond to it row by row.
   void spread() {
     while (!open_.empty()) {
       const Open next = open_.top();
@@ -103,8 +103,8 @@ class Grower {
     }
   }
 
-  /// Removes members that read another one whole, or along another dimension; the other one, where it is small. What
-  /// goes makes nobody unsteady.
+  /// Removes members that read another member whole, or along another dimension; if that member is small, it is removed
+  /// instead. A removal makes no other member unsteady.
   void drop_unsteady() {
     for (auto member = cluster_.members.begin(); member != cluster_.members.end();) {
       const int32_t dropped = unsteady_at(member->first, member->second);
@@ -118,7 +118,7 @@ class Grower {
     }
   }
 
-  /// Which member has to go, for this one to be made: itself, or one that it reads; kNoId: none.
+  /// The member to remove so that this one can be computed: itself, or one that it reads; kNoId: none.
   int32_t unsteady_at(int32_t place, const RowMember& member) const {
     for (const RowPiece& piece : member.form.pieces) {
       for (size_t k = 0; k < piece.reads.size(); ++k) {
@@ -133,7 +133,7 @@ class Grower {
     return kNoId;
   }
 
-  /// What reads, through others, what is made of members can't run beside them.
+  /// Keeps only the seed's pass: a member that reads members' values through non-members can't run in the same loop.
   void keep_one_pass() {
     std::vector<int32_t> pass(static_cast<size_t>(graph_.size()), 0);
     for (int32_t place = 0; place < graph_.size(); ++place) {
@@ -148,7 +148,7 @@ class Grower {
     std::erase_if(cluster_.members, [&](const auto& m) { return pass[static_cast<size_t>(m.first)] != kept; });
   }
 
-  /// What others read, unless it is cheap to make of the cluster's inputs alone: then they make it themselves.
+  /// Finds values that others read, unless they are cheap to compute from the inputs: then the readers recompute them.
   void find_outputs() {
     std::vector<bool> light(static_cast<size_t>(graph_.size()), false);
     for (const auto& [place, member] : cluster_.members) {
@@ -165,7 +165,7 @@ class Grower {
     }
   }
 
-  /// From the outputs back to the inputs: which rows a tile needs of each, and where tiles have them all.
+  /// From outputs to inputs: finds which rows of each value a tile needs, and for which tiles all of these exist.
   bool find_spans() {
     cluster_.first = -extent_;
     cluster_.last = 2 * extent_;
@@ -248,7 +248,7 @@ RowWeight weigh_rows(const ValueGraph& graph, const std::vector<ValueState>& sta
     const bool output = std::ranges::find(cluster.outputs, place) != cluster.outputs.end();
     if (!output) weight.hidden_bytes += bytes;
   }
-  // Rows that are kept for the tiles to come.
+  // Rows that are kept for later tiles.
   for (const auto& [input, span] : cluster.inputs) {
     const Shape& shape = shape_of(graph, input.array);
     const double row =

@@ -10,7 +10,7 @@
 
 namespace lowtide::engine {
 
-/// Rows relative to a walk in tiles of T: [c + from, c + T + to) beside the tile that begins at c.
+/// Rows relative to a tile of T rows that begins at c: [c + from, c + T + to).
 struct RowSpan {
   int64_t from = 0, to = 0;
   int64_t reach() const { return to - from; }
@@ -19,13 +19,13 @@ struct RowSpan {
 
 struct RowMember {
   int64_t dimension = 0;
-  int64_t at = 0;  ///< the walk's row c is about row c + at
+  int64_t at = 0;  ///< row c of a tile corresponds to about row c + at
   RowForm form;
   bool walked = false;  ///< computed in tiles; others only at the edges
   RowSpan span;         ///< of those walked
 };
 
-/// An array from elsewhere that tiles read, along which of its dimensions.
+/// An array from outside the cluster that tiles read, and the dimension along which they read it.
 struct RowInput {
   GraphLeaf array;
   int64_t dimension = 0;
@@ -34,7 +34,7 @@ struct RowInput {
 
 struct RowCluster {
   std::map<int32_t, RowMember> members;  ///< by place in the graph
-  std::vector<int32_t> outputs;          ///< read by others, by place
+  std::vector<int32_t> outputs;          ///< read by non-members, by place
   std::map<RowInput, RowSpan> inputs;
   int64_t first = 0, last = 0;  ///< tiles lie within [first, last); other rows are computed separately
   bool is_member(int32_t place) const { return members.contains(place); }
@@ -46,9 +46,9 @@ RowCluster grow_rows(const ValueGraph& graph, const std::vector<ValueState>& sta
 
 /// Nanoseconds and bytes of the cluster.
 struct RowWeight {
-  double hidden_bytes = 0;  ///< stored before, and in tiles now
-  double ns = 0;            ///< of the cluster as it stands
-  double ns_per_tile = 0;   ///< starts, rows made by two tiles
+  double hidden_bytes = 0;  ///< of values that were stored, and now exist only in tiles
+  double ns = 0;            ///< of the cluster without tiles
+  double ns_per_tile = 0;   ///< kernel starts, rows that two tiles compute
 };
 RowWeight weigh_rows(const ValueGraph& graph, const std::vector<ValueState>& states, const RowCluster& cluster);
 

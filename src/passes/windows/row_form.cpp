@@ -8,7 +8,7 @@ namespace {
 
 const RowRule& rule_of_rows(const Instruction& i) { return rule_of(i.opcode).slicing.rows; }
 
-/// All rows, each made of those of the same number and of what is read whole.
+/// A piece of all rows, each computed from operand rows of the same number and from whole operands.
 RowPiece made_in_step(const Instruction& i, int64_t d) {
   RowPiece piece = row_piece(i, 0, i.shape.dims[static_cast<size_t>(d)], RowPiece::Kind::kMade);
   for (size_t k = 0; k < i.operands.size(); ++k) {

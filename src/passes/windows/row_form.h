@@ -15,11 +15,11 @@ struct RowForm {
   const RowPiece& main_piece() const { return pieces[main]; }
 };
 
-/// nullopt: rows have a form that this doesn't describe.
+/// nullopt: this doesn't describe the form of the rows.
 std::optional<RowForm> row_form(const Instruction& i, int64_t d);
 
-/// The attributes of an instruction that makes some rows of a piece by the operation itself. `at_edges`: windows may
-/// reach over the edge of what they read; else `rows` may count from anywhere.
+/// The attributes of an instruction that computes some rows of a piece with the original operation. `at_edges`: windows
+/// may reach past the edges of their operands; else `rows` may be relative to any row.
 void adapt_to_rows(const Instruction& original, const RowPiece& piece, int64_t d, RowRange rows, bool at_edges,
                    Attributes& attributes);
 

@@ -61,7 +61,7 @@ class Streamer {
  private:
   const RowMember& member(int32_t place) const { return cluster_.members.at(place); }
 
-  /// Rows of an output that no tile makes.
+  /// Rows of an output that no tile computes.
   std::vector<RowRange> edge_ranges(int32_t place) const {
     const RowMember& m = member(place);
     const int64_t rows = graph_.at(place).shape.dims[static_cast<size_t>(m.dimension)];
@@ -72,7 +72,7 @@ class Streamer {
     return ranges;
   }
 
-  /// What the loop's state holds.
+  /// Collects what the loop's state holds.
   void collect() {
     for (const auto& [place, m] : cluster_.members) {
       if (!m.walked) continue;
@@ -107,7 +107,7 @@ class Streamer {
     for (const Instruction* o : graph_.at(place).operands) add_whole(*o);
   }
 
-  /// Readers of outputs read what was made of them. They, too, read past barriers.
+  /// Makes readers of outputs read the new values, and all of them read past barriers.
   void redirect(const std::map<int32_t, Instruction*>& made) {
     const auto read = [&](Instruction*& operand) {
       if (operand->id >= first_new_id_ || !operand->shape.is_array()) return;
@@ -130,8 +130,8 @@ class Streamer {
     return element ? &operand : makers_.of(array);
   }
 
-  /// State: the tile's first row, kept rows, read-only arrays, whole ones, outputs, and what is computed before the
-  /// loop, from the inputs' values at that point, but written after it.
+  /// State: the tile's first row, kept rows, inputs that aren't overwritten, arrays read whole, outputs, and edge rows:
+  /// these are computed before the loop, from the inputs' values at that point, but written after it.
   Instruction* make_loop() {
     Shape state = Shape::tuple({Shape::scalar(ElementType::kS32)});
     std::vector<Instruction*> start{before_.integer(cluster_.first)};
@@ -187,7 +187,7 @@ class Streamer {
 
     struct Rows {
       Instruction* array;
-      int64_t from;  ///< beside the tile's first row
+      int64_t from;  ///< relative to the tile's first row
     };
     std::map<RowInput, Rows> inputs;
     size_t k = 1;
@@ -231,7 +231,7 @@ class Streamer {
       const RowRange rows{m.span.from, tile_ + m.span.to};
       made[place] = {make_rows(writer, graph_.at(place), m.form.main_piece(), m.dimension, rows, source), rows.begin};
     }
-    // Before anything is written where it lay: the rows that the next tile finds new.
+    // Before outputs overwrite the inputs: reads the rows that the next tile needs in addition.
     for (size_t n = 0; n < kept_.size(); ++n) {
       const Kept& kept = kept_[n];
       const int64_t d = kept.input.dimension;
@@ -251,7 +251,7 @@ class Streamer {
     return &c;
   }
 
-  /// An input that an output overwrites: a tile's rows, carried.
+  /// An input that an output overwrites; the rows that a tile reads are loop-carried.
   struct Kept {
     int32_t output;
     RowInput input;
@@ -266,16 +266,16 @@ class Streamer {
   const int64_t tile_, last_;
   const int32_t first_new_id_ = computation_.module().id_limit();
   Names names_;
-  Writer before_;  ///< what precedes the loop, and what follows it
+  Writer before_;  ///< appends what runs before and after the loop
   Makers makers_;
   const std::map<int32_t, RowInput> places_;
   std::vector<Kept> kept_;
   std::vector<RowInput> apart_;  ///< inputs that nothing overwrites
   std::vector<GraphLeaf> wholes_;
-  std::set<int32_t> anew_;  ///< cheap values that each tile makes whole, by place
+  std::set<int32_t> anew_;  ///< places of cheap values that each tile computes whole
   std::vector<int32_t> written_;
   std::vector<Instruction*> beside_;
-  size_t first_output_ = 0;  ///< element of the state
+  size_t first_output_ = 0;  ///< position in the state
 };
 
 }  // namespace

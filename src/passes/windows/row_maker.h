@@ -21,10 +21,10 @@ class Writer {
   Instruction* integer(int64_t value);  ///< s32
   Instruction* element(Instruction& tuple, int64_t k);
   Instruction* zeros(const Shape& shape);
-  /// Rows of an array; the array itself where they are all.
+  /// Rows of an array; the array itself if these are all of them.
   Instruction* rows(Instruction& array, int64_t d, RowRange range);
   Instruction* concatenated(const std::vector<Instruction*>& parts, int64_t d);
-  /// rows of `array` from `start`, s32, on.
+  /// Rows of `array` from `start` (s32) on.
   Instruction* dynamic_rows(Instruction& array, int64_t d, Instruction& start, int64_t size);
   Instruction* updated(Instruction& array, Instruction& part, int64_t d, Instruction& start);
 
@@ -34,7 +34,7 @@ class Writer {
   Names& names_;
 };
 
-/// Arrays as their producers return them. Not their aliases: a barrier has other operands, too, that may be computed
+/// Arrays as their producers return them, not their aliases: a barrier also has other operands, which may be computed
 /// later.
 class Makers {
  public:
@@ -51,14 +51,14 @@ class Makers {
 Shape plain_shape(const Shape& shape);
 Shape rows_shape(const Shape& shape, int64_t d, int64_t rows);
 
-/// Where the rows that an instruction reads come from.
+/// Provides the operand rows that an instruction reads.
 struct RowSource {
   std::function<Instruction*(const Instruction& reader, size_t operand, const RowRead& read, RowRange rows)> rows;
   std::function<Instruction*(const Instruction& reader, size_t operand)> whole;
   Instruction* first = nullptr;  ///< s32, added to the numbers of all rows; null: rows count from the array's first
 };
 
-/// Rows of one piece of an instruction, made of `source`.
+/// Computes rows of one piece of an instruction from `source`.
 Instruction* make_rows(Writer& writer, const Instruction& original, const RowPiece& piece, int64_t d, RowRange rows,
                        const RowSource& source);
 

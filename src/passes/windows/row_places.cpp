@@ -29,7 +29,7 @@ class Places {
   }
 
  private:
-  /// Members that stay as they are, for others: they read inputs beside the loop.
+  /// Finds members that are also computed outside of the loop, for other readers: they read inputs there.
   void find_kept() {
     for (auto m = cluster_.members.rbegin(); m != cluster_.members.rend(); ++m) {
       const int32_t place = m->first;
@@ -42,7 +42,7 @@ class Places {
     }
   }
 
-  /// Does nobody read it but tiles and edges, along one dimension?
+  /// Do only tiles and edges read the input, and along one dimension?
   bool is_consumed(const RowInput& input) const {
     for (const auto& [other, span] : cluster_.inputs) {
       if (other.array == input.array && other.dimension != input.dimension) return false;
@@ -69,7 +69,7 @@ class Places {
            output.dims == shape.dims;
   }
 
-  /// Is the output what the carry is in the next iteration, or the result that the argument is donated to?
+  /// Is the output the next value of the loop-carried one, or the result that the argument is donated to?
   bool becomes(GraphLeaf argument, int32_t output) const {
     const auto is_output = [&](size_t leaf) {
       return leaf < graph_.results().size() && graph_.results()[leaf].instruction == &graph_.at(output);

@@ -12,13 +12,13 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr int kMostClusters = 8;  ///< of a computation
-constexpr size_t kMostSeeds = 6;  ///< looked at for one cluster
+constexpr int kMostClusters = 8;  ///< per computation
+constexpr size_t kMostSeeds = 6;  ///< tried for one cluster
 constexpr double kLeastSeedBytes = 2 << 20;
 constexpr double kLeastHidden = 2 << 20;
 constexpr double kLeastRowBytes = 256;
 constexpr double kMostOverhead = 0.03;  ///< of the cluster's time
-constexpr double kMostOutside = 0.25;   ///< of the rows, that no tile makes
+constexpr double kMostOutside = 0.25;   ///< of the rows: those that tiles don't compute
 
 struct Choice {
   RowCluster cluster;
@@ -28,7 +28,7 @@ struct Choice {
   int64_t dimension = 0;
 };
 
-/// Of tiles a little larger than this, the one that leaves fewest rows to the edge.
+/// The tile of up to 1.5 times this size that leaves the fewest rows to the edge.
 int64_t snug_tile(int64_t tile, int64_t rows) {
   int64_t best = tile;
   for (int64_t t = tile; 2 * t <= 3 * tile; ++t) {

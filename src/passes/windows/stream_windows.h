@@ -3,7 +3,7 @@
 /// on the next few.
 ///
 ///     h = while: h + rolled(h, 1) ...        ==>   while r < n - 2:  rows = h[r-1 : r+T+1], some of them saved before
-///         with several stages, each whole             all stages on T rows and as many beside them as are still needed
+///         with several stages, each whole             all stages on T rows and the adjacent ones that are still needed
 ///                                                      h[r : r+T] = ...
 ///
 /// Rolls, pads, concatenations and updates at constant places consist of pieces that are rows of something; where

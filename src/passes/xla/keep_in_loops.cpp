@@ -44,10 +44,10 @@ class Body {
            i.opcode == Opcode::kConstant || i.opcode == Opcode::kDot || i.opcode == Opcode::kReduce;
   }
 
-  /// Arrays that are the same in every iteration; of those, the ones that are made of others. Spread scalars aren't
-  /// tied: nobody hoists them, and compilers know what a constant is only while they see it.
+  /// Finds loop-invariant arrays, and which of them are computed. Broadcast scalars aren't tied: compilers don't hoist
+  /// them, and only use a constant's value if they see it.
   void find_invariant() {
-    std::unordered_set<const Instruction*> spread;  // constants and scalars, and what is made of nothing else
+    std::unordered_set<const Instruction*> spread;  // constants and scalars, and values computed only from these
     for (const auto& i : body_.instructions()) {
       if (!i->shape.is_array() || !i->control_predecessors.empty()) continue;
       if (is_element_of(*i, parameter_)) {
@@ -69,7 +69,7 @@ class Body {
     }
   }
 
-  /// What made invariants read that isn't made itself.
+  /// Collects operands of computed invariants that aren't computed themselves.
   void collect_sources() {
     std::unordered_set<const Instruction*> read;
     for (const Instruction* made : made_) read.insert(made->operands.begin(), made->operands.end());

@@ -10,12 +10,12 @@ namespace {
 
 bool has_origin(const Instruction& i) { return !i.metadata.op_name.empty(); }
 
-/// Names other values, and says nothing of where they come from.
+/// Does the operation lack an origin? Parameters and constants need none.
 bool wants_origin(const Instruction& i) {
   return !has_origin(i) && i.opcode != Opcode::kParameter && i.opcode != Opcode::kConstant;
 }
 
-/// The largest operand's, if it was made by an operation.
+/// The origin of the largest operand that has one and isn't a parameter.
 const Metadata* of_operands(const Instruction& i) {
   const Metadata* best = nullptr;
   int64_t most = -1;
@@ -35,7 +35,7 @@ const Metadata* of_readers(const Instruction& i, const Uses& uses) {
   return nullptr;
 }
 
-/// What the body makes, largest first.
+/// The origin of the largest value that the body computes.
 const Metadata* of_body(const Instruction& loop) {
   const Metadata* best = nullptr;
   int64_t most = -1;
