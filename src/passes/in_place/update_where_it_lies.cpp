@@ -12,11 +12,10 @@ namespace lowtide::engine {
 namespace {
 
 struct Match {
-  Instruction* outer = nullptr;  ///< writes the slice back
-  Instruction* inner = nullptr;  ///< updates the slice
-  Instruction* taken = nullptr;  ///< reads the slice
-  std::vector<int64_t>
-      inner_of;  ///< per dimension of the stack: the inner update's; -1: the slice has one element there
+  Instruction* outer = nullptr;   ///< writes the slice back
+  Instruction* inner = nullptr;   ///< updates the slice
+  Instruction* taken = nullptr;   ///< reads the slice
+  std::vector<int64_t> inner_of;  ///< per dimension of the stack: the inner update's; -1: of one element
 };
 
 bool same_start(const Instruction& a, const Instruction& b) { return &a == &b || (is_zero(a) && is_zero(b)); }

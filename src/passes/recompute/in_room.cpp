@@ -17,27 +17,27 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr int kMostCopies = 256;            ///< that one value takes
-constexpr double kHeld = 1;                 ///< of the time, if it were all that is live: others could use the room
-constexpr int64_t kMostTries = 400;         ///< of values that are recomputed
-constexpr int64_t kMostLooks = 10'000'000;  ///< at instructions, in all tries
-constexpr int64_t kLeastPart = 300;         ///< of what is live, the part that a value must have
+constexpr int kMostCopies = 256;  ///< instructions copied or moved for one value
+constexpr double kHeld = 1;       ///< weight of the part of live bytes that is kept longer: others could use that room
+constexpr int64_t kMostTries = 400;         ///< values that are tried
+constexpr int64_t kMostLooks = 10'000'000;  ///< instructions that are examined, in all tries
+constexpr int64_t kLeastPart = 300;         ///< of the live bytes: smaller values aren't tried
 
 /// How one value is recomputed at a place.
 struct Plan {
-  std::vector<Instruction*> names;   ///< the value, then the aliases of it that are read later
-  std::vector<Instruction*> copied;  ///< of which there are no copies yet, operands first; with the names
-  std::vector<Instruction*> before;  ///< copies that move before the reader
+  std::vector<Instruction*> names;   ///< the value, then its aliases that are read later
+  std::vector<Instruction*> copied;  ///< instructions without copies so far, operands first; includes the names
+  std::vector<Instruction*> before;  ///< existing copies that move before the reader
   int32_t reader = 0;                ///< the place of the first late reader
   double ns = 0;
-  int left = kMostCopies;  ///< that may still be looked at, each of which may need others first
+  int left = kMostCopies;  ///< how many more instructions may be copied or moved
 };
 
 /// What was done for a value, so that it can be undone.
 struct Change {
-  std::vector<Instruction*> order;  ///< before
+  std::vector<Instruction*> order;  ///< before the change
   std::unordered_set<const Instruction*> added;
-  std::vector<std::pair<Instruction**, Instruction*>> operands;  ///< and what stood there
+  std::vector<std::pair<Instruction**, Instruction*>> operands;  ///< each changed operand, and its old value
 };
 
 class Room {
@@ -62,7 +62,7 @@ class Room {
   int32_t fullest() const { return fullest_; }
   const Lives& lives() const { return *lives_; }
 
-  /// What is live while the fullest place runs, is read later, and could be recomputed.
+  /// Values that are live at the fullest place, are read later, and could be recomputed.
   std::vector<int32_t> kept() const {
     std::vector<int32_t> kept;
     const int32_t full = fullest();
@@ -74,7 +74,7 @@ class Room {
     return kept;
   }
 
-  /// For the readers after a place; nothing: it can't be recomputed there.
+  /// How to recompute a value for its readers after the place `last`; none if that is impossible.
   std::optional<Plan> plan(int32_t value, int32_t last) {
     Plan plan;
     last_ = last;
@@ -89,7 +89,7 @@ class Room {
     return plan;
   }
 
-  /// Bytes of copies that are kept longer for it.
+  /// Bytes of copies that it keeps live longer.
   int64_t held(const Plan& plan) const {
     int64_t bytes = 0;
     for (const Instruction* i : plan.before) bytes += lives_->bytes(lives_->place_of(*i));
@@ -145,8 +145,8 @@ class Room {
     group_[static_cast<size_t>(i.id)] = static_cast<int32_t>(group);
   }
 
-  /// Do both compute the same value? Their operands must be in groups. Names alone don't tell: other rewrites derive
-  /// names from those of copies.
+  /// Do both compute the same value? Their operands must be in groups. Names don't suffice: other rewrites derive names
+  /// from those of copies.
   bool is_same(const Instruction& a, const Instruction& b) const {
     const auto is_same_operand = [&](const Instruction* x, const Instruction* y) {
       return group_of(*x) == group_of(*y);
@@ -155,7 +155,7 @@ class Room {
            std::ranges::equal(a.operands, b.operands, is_same_operand) && text_of_operation(a) == text_of_operation(b);
   }
 
-  /// Of a copy: the same whatever was tried and undone before.
+  /// The name of a copy, independent of tries that were undone.
   std::string unused_name(const Instruction& i) {
     const std::string base = base_name(i) + std::string(kAgain);
     std::string name = base;
@@ -178,7 +178,7 @@ class Room {
     }
   }
 
-  /// The value and its early aliases; false if a bundle holds it.
+  /// Finds the value's aliases before `last_`; false if a tuple that is read later holds it.
   bool add_names(Instruction& value, Plan& plan) {
     plan.names = {&value};
     for (size_t k = 0; k < plan.names.size(); ++k) {
@@ -198,7 +198,7 @@ class Room {
 
   bool is_virtual(const Instruction& i) const { return is_virtual_[static_cast<size_t>(i.id)]; }
 
-  /// The copy nearest to the reader of what stands before `last_`; null: there is none.
+  /// The copy after `last_` of an earlier value that is nearest to the reader; null: there is none.
   Instruction* copy_near(const Instruction& i, int32_t reader) const {
     Instruction* nearest = nullptr;
     int32_t least = std::numeric_limits<int32_t>::max();
@@ -211,7 +211,7 @@ class Room {
     return nearest;
   }
 
-  /// Is it there at the reader anyway?
+  /// Is the value live at the reader in any case?
   bool is_kept(const Instruction& i, int32_t reader) const {
     if (dropped_.contains(&i)) return false;
     if (i.opcode == Opcode::kConstant) return true;
@@ -227,7 +227,7 @@ class Room {
     return copy != nullptr ? copy : &operand;
   }
 
-  /// Makes an early value ready for the reader.
+  /// Makes an earlier value available to the reader.
   bool get(Instruction& i, Plan& plan) {
     if (ready_.contains(&i) || is_kept(i, plan.reader)) return true;
     if (Instruction* known = copy_near(i, plan.reader)) return move(*known, plan);
@@ -246,7 +246,7 @@ class Room {
     return true;
   }
 
-  /// A copy that stands after the reader goes before it, with those that it reads.
+  /// Moves a copy that comes after the reader before it, with the copies that it reads.
   bool move(Instruction& i, Plan& plan) {
     const int32_t place = lives_->place_of(i);
     if (place < plan.reader) return true;
@@ -254,7 +254,7 @@ class Room {
     if (!is_copy(i) || --plan.left < 0) return false;
     for (Instruction* operand : i.operands) {
       const int32_t at = lives_->place_of(*operand);
-      // What it reads of the values before the moment is kept until then.
+      // Earlier values that it reads must be kept until then.
       if (at > last_ ? !move(*operand, plan) : dropped_.contains(operand)) return false;
     }
     ready_.insert(&i);
@@ -262,7 +262,7 @@ class Room {
     return true;
   }
 
-  /// Copies as they are needed: what moves stands before what is added, operands first.
+  /// Puts the moved copies, then the added ones, before the reader.
   void put_before(const Plan& plan, const std::vector<Instruction*>& added, const std::vector<Instruction*>& given) {
     std::vector<bool> moves(given.size(), false);
     for (const Instruction* i : plan.before) moves[static_cast<size_t>(lives_->place_of(*i))] = true;
@@ -285,11 +285,11 @@ class Room {
   std::optional<Lives> lives_;
   int32_t fullest_ = 0;
   std::unordered_set<std::string> names_;      ///< of copies
-  size_t groups_ = 0;                          ///< of an instruction and its copies
+  size_t groups_ = 0;                          ///< each has an instruction and its copies
   std::vector<int32_t> group_;                 ///< by id
-  std::vector<std::vector<int32_t>> alike_;    ///< by group: their places
+  std::vector<std::vector<int32_t>> alike_;    ///< by group: places of its instructions
   std::vector<std::vector<int32_t>> readers_;  ///< by place
-  // Of the plan that is being made:
+  // Of the current plan:
   int32_t last_ = 0;
   std::unordered_set<const Instruction*> dropped_, ready_;
 };
@@ -300,7 +300,7 @@ struct Candidate {
   Plan plan;
 };
 
-/// The cheapest first.
+/// Values that can be recomputed, the cheapest first.
 std::vector<Candidate> candidates(Room& room, double most_ns_per_byte) {
   std::vector<Candidate> found;
   const int32_t full = room.fullest();

@@ -19,25 +19,25 @@
 
 namespace lowtide::engine {
 
-/// A value that is recomputed for its readers after the instruction `last`; by name.
+/// A value that is recomputed for its readers after the instruction `last`, by name.
 struct MadeInRoom {
   std::string last, value;
 };
 
-/// After a step: the lowest price at which it is taken, most bytes live, and the time of all steps so far.
+/// After a step: the lowest price that includes it, most bytes live, and the time of all steps so far.
 struct RoomPoint {
   double ns_per_byte = 0;
   int64_t most = 0;
   double ns = 0;
 };
 
-/// What was done, and how far each step got.
+/// The steps, and the state after each of them.
 struct InRoom {
   std::vector<MadeInRoom> steps;
   std::vector<RoomPoint> points;
 };
 
-/// Recomputes what costs up to so many ns per byte; the computation is left in an order that does so.
+/// Recomputes values that cost at most `ns_per_byte`, and leaves the computation in the resulting order.
 InRoom recompute_in_room(Computation& computation, const Target& target, double ns_per_byte);
 
 /// The same in a computation with the same names. False: it isn't possible there.

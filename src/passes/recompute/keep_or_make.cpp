@@ -8,7 +8,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// Prices become whole numbers: all that can be paid, together, is so many.
+/// Prices are converted to integers, whose sum is at most about this.
 constexpr double kUnits = 0x1p50;
 
 }  // namespace
@@ -21,7 +21,7 @@ std::vector<KeepOrMake::Choice> KeepOrMake::choose() const {
     return price == kNever ? VertexCut::kNever : static_cast<int64_t>(std::llround(price * unit));
   };
 
-  // A vertex is left towards what makes the value; to cut it is to keep the value. The arc to the sink is the making.
+  // Cutting a vertex keeps its value; the arc to the sink has the price of recomputing it, which needs its operands.
   std::vector<int64_t> keep;
   keep.reserve(prices_.size());
   for (const Prices& p : prices_) keep.push_back(units(p.keep));

@@ -10,7 +10,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// Of the values that a loop carries from an outer loop, the slices that are the same in each of its iterations.
+/// Lifts loop-invariant slices of the values that a loop carries from an outer loop.
 class Lift {
  public:
   Lift(Instruction& loop, const Uses& uses, const Callers& callers) : loop_(loop), carry_(loop, callers), uses_(uses) {}
@@ -36,7 +36,7 @@ class Lift {
   }
 
  private:
-  /// If nothing else reads the stack.
+  /// Only if nothing else reads the stack.
   void add_slices(size_t k, std::vector<const Instruction*>& slices) const {
     if (!carry_.is_invariant(k) || !is_given_to_computation(carry_.initial(k))) return;
     std::vector<const Instruction*> found;

@@ -6,9 +6,9 @@
 ///         g = dynamic-slice(s, i)                            while (j, g, ..):
 ///         .. dynamic-slice(g, j) ..                            .. dynamic-slice(g, j) ..
 ///
-/// The reverse of what `sink-hoisted-values` did to save the copy of the group. A group of slices that an iteration of
-/// the outer loop reads is then one value, which `recompute` can keep or make as a whole: a time-stepping loop in two
-/// levels. What is still stored is sunk again after streaming.
+/// Undoes what `sink-hoisted-values` did to save the copy of the group. The slices that an iteration of the outer loop
+/// reads are then one value, which `recompute` can keep or recompute as a whole: as in a time-stepping loop with two
+/// levels. Slices that are still stored are sunk again after streaming.
 ///
 /// Requires: verified, no calls.  Keeps: roots, donation.
 /// Numerics: exact.

@@ -8,8 +8,8 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr int kDeepest = 8;         ///< loops within loops that are looked into
-constexpr int64_t kSmallSlice = 4;  ///< the whole has so many times its bytes
+constexpr int kDeepest = 8;         ///< levels of nested loops that are examined
+constexpr int64_t kSmallSlice = 4;  ///< least ratio of the operand's bytes to the slice's
 
 /// The element that this selects from a tuple in this computation, through barriers; else the tuple's producer.
 const Instruction& taken(const Instruction& element) {
@@ -82,7 +82,7 @@ Lives::Lives(const Computation& computation, const std::vector<bool>& is_virtual
     int32_t& own = last_[static_cast<size_t>(p)];
     if (&i == computation.root) own = size();
     if (i.opcode == Opcode::kTuple) {
-      // Barriers hand elements on one by one; loops and the result take all of them.
+      // Barriers pass elements on separately; loops and the result use all of them.
       if (own != kNobody) std::ranges::for_each(i.operands, [&](const Instruction* element) { read(*element, own); });
       continue;
     }

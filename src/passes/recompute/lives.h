@@ -9,7 +9,7 @@
 namespace lowtide::engine {
 
 /// By instruction id, values that are computed where they are read: those of elementwise loops
-/// (analysis/loop_fusion.h), except small slices of values that could be freed once they are taken.
+/// (analysis/loop_fusion.h), except small slices of values that can be freed after they are sliced.
 std::vector<bool> find_virtual_values(const Module& module);
 
 /// Places are positions in the computation's instruction order.
@@ -17,7 +17,7 @@ class Lives {
  public:
   static constexpr int32_t kNobody = -1;
   /// is_virtual: find_virtual_values().
-  /// depth: of loops around it.
+  /// depth: of enclosing loops.
   Lives(const Computation& computation, const std::vector<bool>& is_virtual, int depth = 0);
 
   /// Is it an alias of its operand's bytes?

@@ -41,9 +41,9 @@ LoopGroups group_trips(Instruction& loop, size_t counter, int64_t trips, int64_t
   }
   over->root = outside.make(Opcode::kTuple, state, next);
   loop.called = {count_to(module, state, counter, trips / k), over};
-  loop.backend_config.clear();  // it may say how often the loop ran before
+  loop.backend_config.clear();  // it may state the old trip count
 
-  // In the old body, which now counts the iterations of its group, the count of all iterations.
+  // The old body now counts its group's iterations: it computes the count of all iterations from that.
   LoopCarry carry(*inner, count_callers(module));
   Instruction* before = carry.add(*base);
   carry.put_reads_first();

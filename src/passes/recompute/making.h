@@ -8,7 +8,7 @@
 
 namespace lowtide::engine {
 
-/// What can't be computed twice: arguments and constants, operations with effects, what control edges hold.
+/// Instructions that can't be recomputed: arguments, constants, operations with effects, those with control edges.
 std::unordered_set<const Instruction*> find_fixed(const Computation& computation);
 
 /// The time to compute all elements once, with all cores.

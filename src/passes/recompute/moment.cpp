@@ -15,7 +15,7 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr double kJustMade = 0.5;  ///< of the price, for what was made just before
+constexpr double kJustMade = 0.5;  ///< of the price, for values computed just before
 
 }  // namespace
 
@@ -34,7 +34,7 @@ std::vector<bool> Moment::choose(const Target& target, double ns_per_byte) const
   const auto prices_of = [&](int32_t place) -> KeepOrMake::Prices {
     const Instruction& i = lives_.at(place);
     const double make = fixed.contains(&i) ? KeepOrMake::kNever : make_ns(i, target.cost());
-    // A bundle lasts as its elements do. One that can't be recomputed, as what orders effects, takes nothing.
+    // A tuple is kept as long as its elements. One that can't be recomputed, such as a token, takes no memory.
     if (!i.shape.is_array()) return {make == KeepOrMake::kNever ? 0 : KeepOrMake::kNever, make};
     const int32_t last = lives_.last_read(place);
     const bool stands = i.opcode == Opcode::kParameter && (!is_donated(i) || last > fullest_);
@@ -71,7 +71,7 @@ int64_t make_again(Computation& computation, int32_t place, const std::vector<bo
   const auto after = given.begin() + place + 1;
   order.assign(given.begin(), after);
 
-  // A bundle's elements are taken at once: who comes later reads those.
+  // All elements of a recomputed tuple are read at once: later readers use those.
   std::unordered_map<const Instruction*, std::vector<Instruction*>> elements;
   for (auto i = given.begin(); i != after; ++i) {
     if ((*i)->opcode == Opcode::kGetTupleElement && wanted.contains(*i)) elements[(*i)->operands[0]].push_back(*i);

@@ -10,12 +10,12 @@
 
 namespace lowtide::engine {
 
-/// What follows the name of an instruction in those of its copies.
+/// Suffix of the names of an instruction's copies.
 inline constexpr std::string_view kAgain = ".again";
 
-/// The part of the price of a kept byte for what was computed at a place before the fullest one. What was computed long
-/// ago is kept for long. So of equal layers the first are recomputed at a lower price than the last, and there is
-/// something between all and none.
+/// The part of a kept byte's price that applies to a value computed at a place before the fullest one: it grows with
+/// the time for which the value is kept. Of equal layers the first are thus recomputed at a lower price than the last,
+/// and there are choices between all and none.
 double price_of_age(int32_t place, int32_t fullest);
 
 class Moment {
@@ -24,7 +24,7 @@ class Moment {
 
   int64_t load() const { return lives_.most(); }
   int32_t place() const { return fullest_; }
-  /// By place: which values to recompute at this price for a kept byte; the cheapest choice for all.
+  /// By place: which values to recompute at this price of a kept byte, as the cheapest choice for all.
   std::vector<bool> choose(const Target& target, double ns_per_byte) const;
 
  private:

@@ -19,16 +19,16 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr int64_t kSmallest = int64_t{1} << 20;  ///< bytes: what is smaller is no use elsewhere
+constexpr int64_t kSmallest = int64_t{1} << 20;  ///< bytes: moving smaller values doesn't pay
 
-/// A value that may go.
+/// A value that can be moved.
 struct Leaving {
   Instruction* value = nullptr;
-  Instruction* update = nullptr;  ///< of a stack, in the loop that fills it
+  Instruction* update = nullptr;  ///< of a stack: the update in the loop that fills it
   int64_t bytes = 0;
 };
 
-/// A moment of the entry: the fullest, unless another one is named.
+/// A moment of the entry: the fullest one, or a given one.
 class LeavingAt {
  public:
   explicit LeavingAt(Module& module, const Instruction* moment = nullptr)
@@ -43,7 +43,7 @@ class LeavingAt {
 
   const Instruction& moment() const { return lives_.at(moment_); }
 
-  /// The largest that may go, of equally large ones the first; of none bytes: there is none.
+  /// The largest value that can be moved, the first of equally large ones; with 0 bytes: there is none.
   Leaving find_largest() {
     Leaving best;
     for (int32_t p = 0; p < moment_; ++p) {
@@ -53,7 +53,7 @@ class LeavingAt {
     return best;
   }
 
-  /// The value, if it may go.
+  /// The value, if it can be moved.
   Leaving leaving(Instruction& i) {
     const int32_t p = lives_.place_of(i);
     if (p >= moment_ || lives_.last_read(p) < moment_ || is_back(i)) return {};
@@ -110,8 +110,8 @@ class LeavingAt {
     }
   }
 
-  /// Fills chain_, the names and virtual values before the moment by which later readers see the value, and late_,
-  /// those readers. False: some reader can't get it back.
+  /// Fills chain_, the aliases and virtual values before the moment through which later readers read the value, and
+  /// late_, those readers. False: some reader can't use the copy that comes back.
   bool find_late(Instruction& value) {
     chain_.clear();
     late_.clear();
@@ -135,14 +135,14 @@ class LeavingAt {
     return !late_.empty();
   }
 
-  /// Does a reader of this read its operands' bytes?
+  /// Do its readers read its operands' bytes?
   bool sees_through(const Instruction& i) const {
     const auto id = static_cast<size_t>(i.id);
     const bool hands_on = i.opcode == Opcode::kTuple || i.opcode == Opcode::kGetTupleElement;
     return hands_on || Lives::is_name(i) || (id < is_virtual_.size() && is_virtual_[id]);
   }
 
-  /// The copy in host memory follows the value, what comes back precedes its first late reader.
+  /// Puts the copy in host memory after the value, and the copies that come back before the first late reader.
   void put_in_order(const Instruction& value, Instruction& there, const std::vector<Instruction*>& back) {
     std::unordered_set<const Instruction*> added(back.begin(), back.end());
     added.insert(&there);
@@ -167,7 +167,7 @@ class LeavingAt {
   const Lives lives_;
   const int32_t moment_;
   const std::unordered_set<const Instruction*> fixed_;
-  std::unordered_map<const Instruction*, Instruction*> stacks_;  ///< by result: what fills it
+  std::unordered_map<const Instruction*, Instruction*> stacks_;  ///< by result: the update that fills it
   std::vector<Instruction*> chain_, late_;
 };
 

@@ -18,7 +18,7 @@ using Order = std::vector<Instruction*>;
 /// A sequence of instructions, each after its operands.
 class Sequence {
  public:
-  /// With what it needs and isn't there yet.
+  /// Appends an instruction, after those of its operands that aren't in the sequence yet.
   void put(Instruction& wanted) {
     open_.emplace_back(&wanted, false);
     while (!open_.empty()) {
@@ -45,7 +45,7 @@ class Sequence {
   std::vector<std::pair<Instruction*, bool>> open_;
 };
 
-/// What depth first leaves out, as it is made where it is read, stands before its first reader.
+/// The depth-first order; virtual values, which DepthFirst leaves out, come before their first readers.
 Order depth_first(const Computation& computation, const std::vector<bool>& is_virtual) {
   Sequence sequence;
   for (const Instruction* i : DepthFirst(computation.module(), is_virtual).of(computation))
@@ -76,7 +76,7 @@ Order with_elements(const Order& given) {
   return order;
 }
 
-/// As the computation stands, but what frees no less than it makes runs as soon as it can.
+/// The computation's order, but work that frees at least as much as it allocates runs as soon as possible.
 class FreeEarly {
  public:
   FreeEarly(const Computation& computation, const std::vector<bool>& is_virtual)
@@ -106,9 +106,9 @@ class FreeEarly {
   }
 
  private:
-  static constexpr size_t kMostReads = 256;   ///< of a piece that is moved
-  static constexpr int64_t kSmall = 1 << 10;  ///< bytes
-  static constexpr int kMostSmall = 64;       ///< pieces
+  static constexpr size_t kMostReads = 256;   ///< of a piece of work that is moved; also of its readers
+  static constexpr int64_t kSmall = 1 << 10;  ///< bytes of values that may be computed along with it
+  static constexpr int kMostSmall = 64;       ///< such values
 
   bool is_piece(int32_t place) const {
     const auto id = static_cast<size_t>(lives_.at(place).id);
@@ -116,7 +116,7 @@ class FreeEarly {
            lives_.at(place).opcode != Opcode::kTuple;
   }
 
-  /// The pieces that produce the operands.
+  /// Finds the pieces of work on which the operands depend.
   void find_reads(int32_t place) {
     std::vector<int32_t>& reads = reads_[static_cast<size_t>(place)];
     for (const Instruction* operand : lives_.at(place).operands) {
@@ -152,7 +152,7 @@ class FreeEarly {
     if (readers.size() <= kMostReads) open.insert(open.end(), readers.rbegin(), readers.rend());
   }
 
-  /// Is it there, or made of little that nobody has asked for yet, as an index is?
+  /// Is the value computed, or small and computable from computed ones, as an index is?
   bool is_ready(int32_t place, int& budget) const {
     const Instruction& i = lives_.at(place);
     if (sequence_.has(i)) return true;
@@ -162,7 +162,7 @@ class FreeEarly {
 
   bool may_not_move(const Instruction& i) const { return effects_.has(i) || ordered_[static_cast<size_t>(i.id)]; }
 
-  /// Could it run now, and would it free no less than it makes?
+  /// Could it run now, and would it free at least as much as it allocates?
   bool is_welcome(int32_t place) const {
     const Instruction& i = lives_.at(place);
     const auto& reads = reads_[static_cast<size_t>(place)];
@@ -181,13 +181,13 @@ class FreeEarly {
   const std::vector<bool>& is_virtual_;
   const SideEffects effects_;
   const std::vector<bool> ordered_;
-  std::vector<std::vector<int32_t>> reads_;  ///< by place, of pieces and of what stands between them
+  std::vector<std::vector<int32_t>> reads_;  ///< by place: the pieces that each depends on
   std::vector<std::vector<int32_t>> readers_;
-  std::vector<int32_t> left_;  ///< readers still to come
+  std::vector<int32_t> left_;  ///< remaining readers
   Sequence sequence_;
 };
 
-/// Is what has effects in the order in which it was?
+/// Do operations with effects keep their order?
 bool keeps_effects(const Order& given, const Order& order, const SideEffects& effects) {
   const auto only = [&](const Order& all) {
     Order some;

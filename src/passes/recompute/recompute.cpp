@@ -21,24 +21,24 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr int kMostLevels = 3;                          ///< of loops in loops, whose stacks are chosen
-constexpr size_t kMostRounds = 24;                      ///< fullest moments that are looked at
-constexpr size_t kPatience = 3;                         ///< of them in a row that need not lower the most that is alive
-constexpr double kLeastGain = 2e-3;                     ///< of that
-constexpr double kLeastPart = 1.0 / 32, kMostPart = 4;  ///< of the highest price, what is offered
-constexpr int64_t kWideGap = 16;  ///< a sixteenth of what is alive lies between two offers: another one may lie there
-constexpr double kLeastStep = 1.05;  ///< unless their prices are as near
+constexpr int kMostLevels = 3;                          ///< of nested loops whose stacks are chosen
+constexpr size_t kMostRounds = 24;                      ///< fullest moments that are considered
+constexpr size_t kPatience = 3;                         ///< how many in a row may fail to lower the peak
+constexpr double kLeastGain = 2e-3;                     ///< of the peak: the least reduction that counts
+constexpr double kLeastPart = 1.0 / 32, kMostPart = 4;  ///< prices tried, in units of the entry's ns per live byte
+constexpr int64_t kWideGap = 16;  ///< between offers that differ by more than 1/kWideGap of the bytes one more is tried
+constexpr double kLeastStep = 1.05;  ///< unless the ratio of the prices is less
 constexpr int kMostBetween = 12;
-constexpr double kRounded = 1.001;        ///< prices are, of files of plans
-constexpr double kLeastOffer = 0.06;      ///< of what is alive: smaller gains are no offer
-constexpr int64_t kNames = 10;            ///< one of so many may be absent in other extents
-constexpr int64_t kLeastAlive = 1 << 16;  ///< bytes alive; nothing is offered for less
+constexpr double kRounded = 1.001;        ///< covers the rounding of prices in plan files
+constexpr double kLeastOffer = 0.06;      ///< of the live bytes: smaller savings aren't offered
+constexpr int64_t kNames = 10;            ///< less than 1/kNames of the names may be missing for other extents
+constexpr int64_t kLeastAlive = 1 << 16;  ///< live bytes; for fewer, nothing is offered
 
 double entry_ns(const Module& module, const Target& target) {
   return time_of(*module.entry, target.cost()) / target.cost().machine().cores;
 }
 
-/// At one moment: what stands up to a place is recomputed for those after it, by place.
+/// At one moment: which values up to `place` are recomputed for later readers, by place.
 struct Made {
   int32_t place = 0;
   std::vector<bool> made;
@@ -46,12 +46,12 @@ struct Made {
 
 struct Rounds {
   std::vector<StacksChoice> stacks;
-  std::vector<Made> moments;  ///< after the last of which least is alive
+  std::vector<Made> moments;  ///< after all of these, `least` bytes are live at most
   int64_t made = 0, least = 0;
 };
 
-/// What is no longer saved is gone, and stands at no moment. A loop that is recomputed in another one's body fills
-/// stacks for that body's loops: hence the rounds.
+/// Chooses what is saved, and removes stacks that are no longer saved. A loop that is recomputed in another loop's body
+/// fills stacks for that body's loops: hence the rounds.
 std::vector<StacksChoice> choose_stacks(Module& module, const Target& target, double ns_per_byte) {
   std::vector<StacksChoice> stacks;
   for (int round = 0; round < kMostLevels; ++round) {
@@ -93,7 +93,7 @@ MadeAgain named(const Made& moment, const Computation& computation) {
   return by_name;
 }
 
-/// In a module that is in good order.
+/// The module must be in good order.
 Rounds recompute_in_order(Module& module, const Target& target, double ns_per_byte,
                           std::vector<MadeAgain>* done = nullptr) {
   Rounds best = find_rounds(*module.clone(), target, ns_per_byte);
@@ -111,8 +111,8 @@ std::vector<std::string> names_of(const Computation& computation) {
   return names;
 }
 
-/// Each with what it reads before it: those of these names in this order, all others as late as they may. False: the
-/// order isn't possible, or a tenth of the names and more is absent.
+/// Puts instructions with these names in this order, each after its operands, and all others as late as possible.
+/// False: the order isn't possible, or a tenth of the names or more is missing.
 bool put_in_order(Computation& computation, const std::vector<std::string>& names) {
   std::unordered_map<std::string_view, int32_t> rank;
   for (const std::string& name : names) rank.emplace(name, static_cast<int32_t>(rank.size()));
@@ -143,7 +143,7 @@ bool put_in_order(Computation& computation, const std::vector<std::string>& name
   return true;
 }
 
-/// False: the moment is none of this computation's.
+/// False: the computation has no such moment.
 bool make_alike(Computation& computation, const MadeAgain& by_name) {
   const std::unordered_set<std::string_view> names(by_name.made.begin(), by_name.made.end());
   int32_t place = -1, next = 0;
@@ -159,7 +159,7 @@ bool make_alike(Computation& computation, const MadeAgain& by_name) {
   return true;
 }
 
-/// Of ever higher prices, each of which costs more time: those that are worth offering.
+/// Of offers at rising prices, each with more time, those that save enough bytes.
 std::vector<RecomputeOffer> worth_offering(std::vector<RecomputeOffer> all, int64_t given, double most_ns) {
   std::ranges::stable_sort(all, {}, &RecomputeOffer::ns);
   std::vector<RecomputeOffer> offers;
@@ -172,7 +172,7 @@ std::vector<RecomputeOffer> worth_offering(std::vector<RecomputeOffer> all, int6
   return offers;
 }
 
-/// What is offered last, and the offer after which a byte's price rises most: what is cheap is recomputed there.
+/// The last offer, and the one after which the price of a byte rises most: up to there recomputing is cheap.
 std::vector<size_t> where_prices_rise(const std::vector<RecomputeOffer>& all, int64_t given) {
   if (all.empty()) return {};
   const auto price = [&](size_t k) {
@@ -188,7 +188,7 @@ std::vector<size_t> where_prices_rise(const std::vector<RecomputeOffer>& all, in
   return {knee, all.size() - 1};
 }
 
-/// After recomputation at some price: what else the room of later moments allows, at several prices.
+/// Offers, at several prices, of what the room of later moments allows after recomputation at `before`.
 std::vector<RecomputeOffer> offers_in_room(Module& recomputed, const Target& target, const RecomputeOffer& before,
                                            double most_ns) {
   const InRoom all = recompute_in_room(*recomputed.entry, target, std::numeric_limits<double>::infinity());
@@ -264,12 +264,12 @@ std::vector<RecomputeOffer> recompute_offers(const Module& module, const Target&
     return std::pair(std::move(trial), std::move(rounds));
   };
   const auto offer = [&](double ns_per_byte) {
-    const double price = std::stod(fmt::format("{:.3g}", ns_per_byte));  // of few digits, for files of plans
+    const double price = std::stod(fmt::format("{:.3g}", ns_per_byte));  // few digits, for plan files
     const auto [trial, rounds] = recomputed(price);
     return RecomputeOffer{{price, 0}, rounds.least, std::max(0.0, entry_ns(*trial, target) - before)};
   };
 
-  // At a price of 1 part all work is worth all that is alive.
+  // At a price of 1 part, keeping all live bytes costs as much as the entry's whole time.
   std::vector<double> parts;
   for (double part = kLeastPart; part <= kMostPart; part *= 2) parts.push_back(part);
   std::vector<RecomputeOffer> first(parts.size());

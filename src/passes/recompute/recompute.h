@@ -27,14 +27,13 @@
 
 namespace lowtide::engine {
 
-/// At one moment: of the values up to the instruction `last`, those in `made` are recomputed for later readers; by
-/// name.
+/// At one moment: those of the values up to the instruction `last` that are recomputed for later readers, by name.
 struct MadeAgain {
   std::string last;
   std::vector<std::string> made;
 };
 /// What was done: the entry's order, by name, then what loops save, then the moments one after the other, then what is
-/// recomputed in the room that later moments have.
+/// recomputed in the room of later moments.
 struct Recomputed {
   std::vector<std::string> order;
   std::vector<StacksChoice> stacks;
@@ -45,7 +44,7 @@ struct Recomputed {
 /// The cost of keeping a byte, in ns: what can be recomputed for less is recomputed.
 struct RecomputePrice {
   double ns_per_byte = 0;
-  double in_room = 0;  ///< afterwards, where later moments have room (in_room.h); 0: nothing is recomputed so
+  double in_room = 0;  ///< then also where later moments have room (in_room.h); 0: not at all
   bool operator==(const RecomputePrice&) const = default;
 };
 

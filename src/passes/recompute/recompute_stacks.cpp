@@ -16,12 +16,12 @@ namespace {
 
 using Choice = KeepOrMake::Choice;
 
-constexpr double kSmallestStacks = 1 << 14;  ///< bytes of all stacks together that are worth it
-constexpr double kWorthPart = 0.03;          ///< of them, what must be saved
+constexpr double kSmallestStacks = 1 << 14;  ///< bytes of all stacks together from which on this pays
+constexpr double kWorthPart = 0.03;          ///< of these bytes: the least saving
 
 double bytes_of(const Instruction& i) { return static_cast<double>(safe_logical_bytes(i.shape)); }
 
-/// A loop that fills stacks, and one that reads some of them at one place and nobody else does.
+/// A loop that fills stacks, and the only loop that reads some of them, at one place.
 class Pair {
  public:
   Pair(Instruction& loop, Instruction& reader, Instruction& place, const Uses& uses, const Callers& callers)
@@ -130,7 +130,7 @@ class Pair {
     return {is_saved ? 0 : ns_per_byte * bytes_of(i), make};
   }
 
-  /// Neither there without being saved, nor a bundle.
+  /// Must it be saved to be available, and is it an array?
   bool is_to_be_saved(const Instruction& i) const {
     return i.shape.is_array() && i.opcode != Opcode::kParameter && saved_.carry().invariant_of(i) < 0 &&
            !saved_.reads_element(i, saved_.counter());
@@ -145,7 +145,7 @@ class Pair {
   std::vector<SavedStack*> free_, others_;
 };
 
-/// What has no name there is recomputed where something that is recomputed reads it; none where it can't be.
+/// Choices for a similar body: an instruction without a choice is recomputed for recomputed readers; empty: impossible.
 std::vector<Choice> choices_alike(const Computation& body, const StacksChoice& choice) {
   std::unordered_map<const Instruction*, size_t> number;
   std::vector<Choice> choices;

@@ -8,7 +8,7 @@
 ///                                                                  .. h' .. a'
 ///
 /// A value of the first loop's body is available in the second one if it is saved, at `price` ns a byte, or if it is
-/// made again, at its modelled time, of others that are available: the cheapest choice is a minimum cut
+/// recomputed, at its modelled time, from others that are available: the cheapest choice is a minimum cut
 /// (keep_or_make.h). Loop invariants and the counter are available anyway.
 ///
 /// Numerics: exact.  Not considered: stacks that are not read slice by slice in a single later loop.
@@ -32,7 +32,7 @@ struct StacksChoice {
 
 std::vector<StacksChoice> recompute_stacks(Module& module, const Target& target, double ns_per_byte);
 
-/// Does the same in a module with the same names, whose bodies may have a few other instructions. False: it has no such
+/// Does the same in a module with the same names, whose bodies may have a few other instructions. False: it lacks these
 /// loops.
 bool recompute_stacks_alike(Module& module, const StacksChoice& choice);
 

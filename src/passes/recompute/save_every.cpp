@@ -22,21 +22,21 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr double kLeastStackBytes = 1 << 16;              ///< bytes of stacks that are worth it
-constexpr int64_t kLargest = 1000;                        ///< group
-constexpr double kParts[] = {0.25, 0.5, 0.65, 0.8, 0.9};  ///< of the iterations, on offer
+constexpr double kLeastStackBytes = 1 << 16;              ///< bytes of stacks from which on this pays
+constexpr int64_t kLargest = 1000;                        ///< iterations of a group
+constexpr double kParts[] = {0.25, 0.5, 0.65, 0.8, 0.9};  ///< of the iterations: what is offered
 
-/// Of a loop that is run again, and of what it saves.
+/// Sizes of a loop that is rerun, and of what it saves.
 struct RerunSizes {
   int64_t trips = 0;
-  double slices = 0, state = 0;  ///< bytes of what an iteration saves; of what it begins with
+  double slices = 0, state = 0;  ///< bytes that an iteration saves; bytes with which it begins
 
   double stack_bytes() const { return slices * static_cast<double>(trips); }
-  /// What is left of them.
+  /// The bytes that remain.
   double bytes_with(const Grouping& g) const {
     return state * static_cast<double>(g.of / g.k) + slices * static_cast<double>(g.k + trips - g.of);
   }
-  /// As it applies to these loops; nothing where it doesn't, or saves nothing.
+  /// The grouping for these loops; none if it isn't possible or saves nothing.
   std::optional<Grouping> applied(Grouping g) const {
     if (g.k < 2) return {};
     const int64_t most = g.of > 0 ? std::min(g.of, trips) : trips;
@@ -46,7 +46,7 @@ struct RerunSizes {
   }
 };
 
-/// A loop, and a later one that alone reads stacks of what each iteration begins with.
+/// A loop that fills stacks, and the only later loop that reads them, slice by slice.
 class Rerun {
  public:
   Rerun(Instruction& loop, Instruction& reader, Instruction& place, const Uses& uses, const Callers& callers)
@@ -69,7 +69,7 @@ class Rerun {
     return sizes;
   }
 
-  /// Into loops of the first iterations and loops of the others.
+  /// Splits both loops into one of the first iterations and one of the others.
   SplitPairs split(int64_t first) const {
     return split_trips({.pair = {&loop_, &reader_, &place_},
                         .saved = &saved_,
@@ -122,7 +122,7 @@ class Rerun {
     return -1;
   }
 
-  /// What an iteration takes to hand on its state and to make what the stacks hold.
+  /// Finds the instructions that compute an iteration's next state and the slices of the stacks.
   bool find_needed() {
     const LoopCarry& carry = saved_.carry();
     std::vector<const Instruction*> open;
@@ -154,8 +154,8 @@ class Rerun {
     return !state_.empty();
   }
 
-  /// The body of the loop that makes a group's iterations again: (trip of the group, iterations before it, state, what
-  /// no iteration changes, stacks of the group).
+  /// The body of the loop that reruns a group's iterations: (iteration of the group, iterations before the group,
+  /// state, loop invariants, stacks of the group).
   Computation* make_body(int64_t k) {
     Module& module = loop_.parent->module();
     const LoopCarry& carry = saved_.carry();
@@ -198,7 +198,7 @@ class Rerun {
     return made;
   }
 
-  /// The group's stack with what an iteration saves at this place.
+  /// Writes a slice into the group's stack.
   static Instruction* put_slice(const SavedStack& saved, Instruction* stack, Instruction* value, Instruction* place,
                                 Maker& maker) {
     const Shape& slot = saved.update->operand(1).shape;
@@ -208,8 +208,8 @@ class Rerun {
     return maker.make(Opcode::kDynamicUpdateSlice, stack->shape, operands);
   }
 
-  /// After the loop that runs all iterations of a group but the last: the part of the last one on which its slices
-  /// depend. Returns the stacks.
+  /// Computes, after the loop that runs all iterations of a group but the last, the part of the last one on which its
+  /// slices depend. Returns the stacks.
   std::vector<Instruction*> last_trip(Instruction& again, const std::vector<Instruction*>& start, int64_t k,
                                       Maker& maker) const {
     const Computation& body = *again.called[1];
@@ -247,7 +247,7 @@ class Rerun {
     return Shape::array(s.update->shape.type, dims);
   }
 
-  /// After the loop over groups: the values with which each group began.
+  /// Stacks the values with which the groups begin; returns the full stack, after the loop over groups.
   Instruction* save_group(size_t e, int64_t groups) {
     const Callers callers = count_callers(loop_.parent->module());
     LoopCarry carry(loop_, callers);
@@ -280,7 +280,7 @@ class Rerun {
     return *std::ranges::find_if_not(order, [](const Instruction* i) { return is_given_to_computation(*i); });
   }
 
-  /// The later loop: its groups make the iterations again that they read.
+  /// Changes the later loop: each of its groups first reruns the iterations that it reads.
   void read(Module& module, Computation& rerun, int64_t k, const std::vector<Instruction*>& checkpoints) {
     const LoopGroups groups = group_trips(reader_, reader_counter_, trips(), k);
     const Callers callers = count_callers(module);
@@ -321,13 +321,13 @@ class Rerun {
     for (Instruction* stack : small) read.push_back(inner.invariant(*stack));
     Instruction* begins = inner.invariant(*first);
     inner.put_reads_first();
-    // The group's iterations have been put before the loop that reads them.
+    // The rerun iterations have been put before the inner loop, which reads them.
     Computation& body = inner.body();
     const std::vector<Instruction*> old = instructions_of(body);
     Maker inside(body);
     Instruction* place = &place_;
     const std::vector<Instruction*>& counts = inner.reads(reader_counter_);
-    if (std::ranges::find(counts, place) == counts.end()) {  // which counts the group's iterations alone
+    if (std::ranges::find(counts, place) == counts.end()) {  // the counter is relative to the group already
       place = inside.binary(Opcode::kSubtract, &place_, inside.convert(begins, place_.shape.type));
       put_made(body, old, nullptr, inside.order(), 0, &place_);
     }
@@ -340,7 +340,7 @@ class Rerun {
     put_operands_first(carry.body());
   }
 
-  /// The initial values of the inner loop were created after it.
+  /// Initial values of the inner loop were created after it.
   static void put_operands_first(Computation& computation) {
     std::vector<Instruction*> order;
     std::unordered_set<const Instruction*> done;
@@ -365,14 +365,14 @@ class Rerun {
   size_t reader_counter_ = 0;
   Direction direction_ = Direction::kForwards;
   std::vector<SavedStack*> stacks_;
-  std::unordered_set<const Instruction*> needed_;  ///< of the first loop's body
-  std::vector<size_t> state_;                      ///< elements that iterations change
-  std::set<size_t> given_;                         ///< elements that they don't
+  std::unordered_set<const Instruction*> needed_;  ///< instructions of the first loop's body
+  std::vector<size_t> state_;                      ///< elements of the carry that change
+  std::set<size_t> given_;                         ///< loop-invariant elements of the carry
   Shape rerun_state_;
-  InstructionMap again_;  ///< what is needed, in the body that makes it again
+  InstructionMap again_;  ///< needed instructions -> their copies in the rerun's body
 };
 
-/// Calls take(rerun) for each pair of loops; true: the module has changed, and all is looked for anew.
+/// Calls take(rerun) for each pair of loops; if it returns true, the module has changed, and the search starts again.
 template <class Take>
 void for_each_rerun(Module& module, const Take& take) {
   for (bool changed = true; changed;) {
@@ -403,7 +403,7 @@ Status group_first_trips(Module& module, const LoopPair& pair, int64_t k) {
 Result<PassResult> save_every(Module& module, const Grouping& grouping) {
   PassResult result;
   Status status;
-  std::set<const Instruction*> whole;  ///< loops of iterations that are in no group
+  std::set<const Instruction*> whole;  ///< loops over iterations in no group
   for_each_rerun(module, [&](Rerun& rerun, const Instruction& loop) {
     const auto applied = rerun.sizes().applied(grouping);
     if (!status.ok() || !applied || whole.contains(&loop)) return false;
@@ -442,13 +442,13 @@ std::vector<Grouping> groupings(const Module& module) {
   const auto offer = [&](const Grouping& g) {
     if (saved(g) > 0 && std::ranges::find(all, g) == all.end()) all.push_back(g);
   };
-  // Of a part of the iterations, for a part of the time, in as many groups as a group has iterations.
+  // For a part of the iterations, which takes part of the time: as many groups as a group has iterations.
   for (const double part : kParts) {
     const double of = part * static_cast<double>(most);
     const auto k = std::max<int64_t>(2, static_cast<int64_t>(std::sqrt(of)));
     offer({k, static_cast<int64_t>(of) / k * k});
   }
-  // Of all trips: those groups that save most, and small ones, which take less time.
+  // For all iterations: the groups that save most, and smaller ones, which take less time.
   Grouping best{2, 0};
   for (int64_t k = 3; k <= std::min(most / 2, kLargest); ++k) {
     if (saved({k, 0}) > saved(best)) best.k = k;

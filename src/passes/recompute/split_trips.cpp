@@ -12,18 +12,18 @@ namespace {
 
 /// A copy of a loop for some of its iterations.
 struct Part {
-  int64_t trips = 0, before = 0;  ///< before: that other parts have
-  int64_t first_slot = 0;         ///< of all slots of the stacks: those from here on lie in this part's
+  int64_t trips = 0, before = 0;  ///< before: iterations of earlier parts
+  int64_t first_slot = 0;         ///< the first slot of the whole stacks that is in this part's stacks
   std::vector<Instruction*> starts;
   Instruction* loop = nullptr;
-  InstructionMap now;  ///< of the body
+  InstructionMap now;  ///< copies of the body's instructions
 };
 
 class Splitter {
  public:
   Splitter(const Instruction& loop, size_t counter) : loop_(loop), counter_(counter) {}
 
-  /// Element e holds a stack, of which `user` in the body takes or makes a slice; its operand `index` says where.
+  /// Declares that element e is a stack; `user` in the body reads or writes a slice, at its operand `index`.
   void add_stack(size_t e, size_t dimension, const Instruction& user, size_t index) {
     dimension_of_[e] = dimension;
     index_of_[&user] = index;
@@ -35,7 +35,7 @@ class Splitter {
     return Shape::array(loop_.shape.elements[e].type, dims);
   }
 
-  /// slots: of this part's stacks.
+  /// slots: the number of slots of this part's stacks.
   void make(Part& part, Maker& outside, int64_t slots) const {
     Module& module = outside.computation().module();
     Shape state = loop_.shape;
@@ -93,11 +93,11 @@ class Splitter {
 
   const Instruction& loop_;
   const size_t counter_;
-  std::map<size_t, size_t> dimension_of_;                    ///< of the stacks, by element
-  std::unordered_map<const Instruction*, size_t> index_of_;  ///< by what takes or makes a slice
+  std::map<size_t, size_t> dimension_of_;                    ///< along which slices are stacked, by element
+  std::unordered_map<const Instruction*, size_t> index_of_;  ///< by reader or writer of a slice
 };
 
-/// What the second part begins with: what the first leaves, and what no iteration changes as it was.
+/// The initial values of the second part: the results of the first one, and unchanged loop invariants.
 std::vector<Instruction*> continued(Maker& maker, Instruction& first, const LoopCarry& carry, size_t counter) {
   std::vector<Instruction*> starts;
   for (size_t e = 0; e < carry.size(); ++e) {
@@ -138,7 +138,7 @@ SplitPairs split_trips(const SplitRequest& request, int64_t first) {
 
   Part early{.trips = first, .before = 0, .first_slot = 0}, late{.trips = rest, .before = first, .first_slot = first};
   std::vector<Instruction*> outer = instructions_of(parent);
-  std::map<const Instruction*, Instruction*> early_stack, late_stack;  ///< by the whole one
+  std::map<const Instruction*, Instruction*> early_stack, late_stack;  ///< by the whole stack
   {
     Maker maker(parent);
     const auto stacks_from = [&](std::vector<Instruction*>& starts, int64_t slots) {

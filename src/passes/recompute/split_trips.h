@@ -1,6 +1,6 @@
 #pragma once
-/// Splits a loop that fills stacks, and the later loop that reads them, into those of the first iterations and those of
-/// the rest, so that a rewrite can take some of the iterations.
+/// Splits a loop that fills stacks, and the later loop that reads them, into loops over the first iterations and loops
+/// over the rest, so that a rewrite can apply to some of the iterations.
 ///
 ///     while (i < n): xs[i] = x  x = f(x)         while (i < m): as[i] = x  x = f(x)
 ///     while (j < n): .. xs[n - 1 - j] ..   ==>   while (i < n - m): bs[i] = x  x = f(x)
@@ -16,7 +16,7 @@ namespace lowtide::engine {
 /// The order in which iterations read the slices of a stack.
 enum class Direction : uint8_t { kForwards, kBackwards };
 
-/// A loop that fills stacks, a later one that reads them, and the place along them that it reads.
+/// A loop that fills stacks, a later one that reads them, and the index at which it reads.
 struct LoopPair {
   Instruction* loop = nullptr;
   Instruction* reader = nullptr;
