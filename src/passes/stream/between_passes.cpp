@@ -13,7 +13,7 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr double kJustAbove = 1.001;  ///< a price is written with few digits
+constexpr double kJustAbove = 1.001;  ///< covers the rounding of written prices
 constexpr int kMostSteps = 160;       ///< values dropped one after the other
 
 class Keeper {
@@ -32,7 +32,7 @@ class Keeper {
     trim(PassUses(graph_, cluster_));
   }
 
-  /// Step by step, as long as the time for each byte is within the price; `seen` is told each step's.
+  /// Drops values step by step, while the time per byte is within the price; `seen` gets the price of each step.
   void drop_within(double ns_per_byte, const std::function<void(double)>& seen = {}) {
     for (int step = 0; step < kMostSteps; ++step) {
       const std::optional<Drop> best = cheapest(PassUses(graph_, cluster_));
@@ -45,15 +45,15 @@ class Keeper {
   }
 
  private:
-  /// A value no longer kept from one pass until another.
+  /// A value that is no longer kept from one pass until another.
   struct Drop {
     int32_t place = kNoId;
-    size_t stay = 0;              ///< of the value's
-    int32_t until = 0, from = 0;  ///< kept until one pass, and from another one on: none where that is the last
-    double ns = 0;                ///< for making it again
+    size_t stay = 0;              ///< index among the value's
+    int32_t until = 0, from = 0;  ///< kept up to one pass, and again from the other on, unless that is the last
+    double ns = 0;                ///< for recomputing it
   };
 
-  /// Of its sliced arrays, all slices together.
+  /// Bytes of a member's sliced arrays, all slices together.
   double bytes_at(int32_t place) const {
     double bytes = 0;
     const Dims& leaves = cluster_.members.at(place).leaves;
@@ -63,8 +63,8 @@ class Keeper {
     return bytes;
   }
 
-  /// Of what lives across the fullest pass, what takes least time to make again for its bytes: in each later pass that
-  /// reads it, or in the first of those, which keeps it for the others.
+  /// Of the values stored across the fullest pass, the one that is cheapest to recompute for its bytes: in each later
+  /// pass that reads it, or in the first of those, which then keeps it for the others.
   std::optional<Drop> cheapest(const PassUses& uses) {
     const std::vector<double> load = stored_bytes_by_pass(graph_, cluster_, uses);
     const auto fullest = static_cast<int32_t>(std::ranges::max_element(load) - load.begin());
@@ -92,7 +92,7 @@ class Keeper {
     return best;
   }
 
-  /// Of the value and all that it needs and that is neither stored nor made in the pass.
+  /// Time to compute the value and all that it needs that is neither stored before nor computed in the pass.
   double again_ns(int32_t place, int32_t pass, const PassUses& uses) {
     ++mark_;
     double ns = 0;
@@ -119,7 +119,7 @@ class Keeper {
     if (drop.from < whole.last) stays.insert(after, Stay{drop.from, whole.last});
   }
 
-  /// Nothing is kept longer than somebody reads it.
+  /// Keeps no value longer than some pass reads it.
   void trim(const PassUses& uses) {
     for (auto& [place, stays] : cluster_.kept) {
       for (Stay& stay : stays) {
@@ -136,7 +136,7 @@ class Keeper {
 
   const ValueGraph& graph_;
   StreamCluster& cluster_;
-  std::vector<double> ns_;  ///< by place: of making it once
+  std::vector<double> ns_;  ///< by place: for computing it once
   std::vector<int> seen_;
   int mark_ = 0;
 };
@@ -201,7 +201,7 @@ void keep_between_passes(const ValueGraph& graph, const std::vector<ValueState>&
 std::vector<Keeping> keeping_choices(const ValueGraph& graph, const std::vector<ValueState>& states,
                                      StreamCluster cluster, size_t most) {
   struct Step {
-    double price = 0, least = 0;  ///< the highest so far, and the fewest bytes stored at the fullest pass
+    double price = 0, least = 0;  ///< highest so far; fewest bytes stored at the fullest pass
     std::map<int32_t, std::vector<Stay>> kept;
   };
   std::vector<Step> steps;
@@ -214,12 +214,12 @@ std::vector<Keeping> keeping_choices(const ValueGraph& graph, const std::vector<
   });
   std::vector<Keeping> choices;
   if (steps.empty()) return choices;
-  // At equal distances between the logarithms of what is stored.
+  // Chooses steps with about equal ratios of stored bytes.
   const double most_bytes = std::max(steps.front().least, 1.0), least_bytes = std::max(steps.back().least, 1.0);
   const double ratio = std::pow(least_bytes / most_bytes, 1.0 / static_cast<double>(most));
   double bound = most_bytes * ratio;
   for (size_t k = 0; k < steps.size() && choices.size() < most; ++k) {
-    const bool is_last = k + 1 == steps.size() || steps[k + 1].price > steps[k].price;  // of the steps at its price
+    const bool is_last = k + 1 == steps.size() || steps[k + 1].price > steps[k].price;  // the last step at its price
     if (!is_last || steps[k].least > bound * (1 + 1e-9)) continue;
     while (bound >= steps[k].least && ratio < 1) bound *= ratio;
     const double written = std::stod(fmt::format("{:.4g}", steps[k].price * kJustAbove));

@@ -1,6 +1,6 @@
 #pragma once
-/// What the passes of a stream leave for later ones: values that are stored whole, or recomputed slice by slice in each
-/// pass that reads them.
+/// Values that the passes of a stream leave for later ones: stored whole, or recomputed slice by slice in each pass
+/// that reads them.
 
 #include "passes/stream/cluster.h"
 
@@ -10,7 +10,7 @@ namespace lowtide::engine {
 class PassUses {
  public:
   PassUses(const ValueGraph& graph, const StreamCluster& cluster);
-  /// Passes that read the value and don't make it, ascending.
+  /// Passes that read the value without computing it, ascending.
   const std::vector<int32_t>& readers(int32_t place) const { return readers_[static_cast<size_t>(place)]; }
   bool is_made_in(int32_t place, int32_t pass) const;
   /// The last pass in which it is read, or the one given if there is none after it.
@@ -20,24 +20,24 @@ class PassUses {
   std::vector<std::vector<int32_t>> readers_, makers_;  ///< passes by place
 };
 
-/// Keeps values from one pass to later ones. At first all is kept that would have memory of its own without the stream.
-/// Then, step by step, of the values that live across the fullest pass the one is dropped that takes least time for its
-/// bytes to be made again, as long as that is within a price in ns per byte: the passes that read it make it again, or
-/// the first of them does, and keeps it for the others.
+/// Keeps values from one pass to later ones. At first all values are kept that would be stored without the stream.
+/// Then, step by step, of the values that are live across the fullest pass the one that is cheapest to recompute for
+/// its bytes is dropped, as long as that is within a price in ns per byte: the passes that read it recompute it, or the
+/// first of them does, and keeps it for the others.
 void keep_between_passes(const ValueGraph& graph, const std::vector<ValueState>& states, StreamCluster& cluster,
                          double ns_per_byte);
 
-/// A price, of few digits for files of plans, and StreamCluster::kept at it.
+/// A price, of few digits for plan files, and StreamCluster::kept at it.
 struct Keeping {
   double ns_per_byte = 0;
   std::map<int32_t, std::vector<Stay>> kept;
 };
 
-/// Prices at which ever less is kept, ascending, at most so many.
+/// Prices at which ever fewer values are kept, ascending; at most `most`.
 std::vector<Keeping> keeping_choices(const ValueGraph& graph, const std::vector<ValueState>& states,
                                      StreamCluster cluster, size_t most);
 
-/// Bytes that the cluster stores whole by pass: outputs, sums, and what is kept.
+/// Bytes that the cluster stores whole, by pass: outputs, sums, and kept values.
 std::vector<double> stored_bytes_by_pass(const ValueGraph& graph, const StreamCluster& cluster, const PassUses& uses);
 
 }  // namespace lowtide::engine

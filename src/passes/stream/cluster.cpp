@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kMostMembers = 4000;
 constexpr int32_t kNever = std::numeric_limits<int32_t>::max();
-constexpr double kLargePart = 1.0 / 16;  ///< of the seed's bytes: worth hiding too
+constexpr double kLargePart = 1.0 / 16;  ///< of the seed's bytes: larger values are worth hiding, too
 
 bool is_loop(const Instruction& i) { return i.opcode == Opcode::kWhile; }
 
@@ -53,10 +53,10 @@ class Grower {
   bool is_stored(int32_t place) const {
     return !is_virtual(place) && states_[static_cast<size_t>(place)] != ValueState::kView;
   }
-  /// Is it worth a slice, or does it take no bytes?
+  /// Is it large enough to be worth slicing, or not stored?
   bool joins(GraphLeaf array) const { return !is_stored(array.place) || bytes_of(graph_, array) >= large_; }
 
-  /// Makes the array by slices along d.
+  /// Adds the array, to be computed in slices along d.
   bool add(GraphLeaf array, int64_t d) {
     if (!graph_.is_live(array.place)) return false;
     const Instruction& i = graph_.at(array.place);
@@ -72,7 +72,7 @@ class Grower {
     return insert(array.place, std::move(member));
   }
 
-  /// Element `leaf` of a loop's state is sliced along d, beside those that are already known to be.
+  /// Slices element `leaf` of a loop's state along d, in addition to those sliced already.
   bool add_loop(int32_t place, size_t leaf, int64_t d) {
     const Instruction& loop = graph_.at(place);
     Dims leaves(loop.shape.elements.size(), kWhole);
@@ -138,7 +138,7 @@ class Grower {
     }
   }
 
-  /// A reader of a member's slices.
+  /// Adds a reader of a member's slices.
   void add_user(const ValueGraph::Read& read) {
     const Instruction& user = graph_.at(read.user);
     const int64_t mine = cluster_.dimension_of({read.def, read.leaf});
@@ -171,7 +171,7 @@ class Grower {
     return order == FoldOrder::kAny || (order == FoldOrder::kContinued && graph_.target().takes() == Takes::kProgram);
   }
 
-  /// Small values between members would part them into passes: they join.
+  /// Adds small values between members, which would otherwise split these into passes.
   void bridge() {
     for (bool again = true; again;) {
       again = false;
@@ -187,7 +187,7 @@ class Grower {
     }
   }
 
-  /// By place: does a member read it, or read what is made of it?
+  /// By place: does a member depend on it?
   std::vector<bool> read_by_members() const {
     std::vector<bool> ahead(static_cast<size_t>(graph_.size()), false);
     for (int32_t place = graph_.size(); place-- > 0;) {
@@ -199,7 +199,7 @@ class Grower {
     return ahead;
   }
 
-  /// By place: is the member made of the cluster's inputs by cheap operations alone?
+  /// By place: is it a member computed from the cluster's inputs by cheap operations only?
   std::vector<bool> light_members() const {
     std::vector<bool> light(static_cast<size_t>(graph_.size()), false);
     for (const auto& [place, member] : cluster_.members) {
@@ -212,7 +212,7 @@ class Grower {
     return light;
   }
 
-  /// Removes members that don't read each other in step, until all do, and finds the passes.
+  /// Removes members until all read each other slice by slice, and finds the passes.
   void settle() {
     do {
       drop_unsteady();
@@ -220,9 +220,9 @@ class Grower {
     } while (drop_light_sum());
   }
 
-  /// A sum of what is made of the cluster's inputs by cheap operations alone is made whole, ahead of the loop, where
-  /// members wait for it: as part of the cluster it would be a pass of its own, and the next pass would make all that
-  /// this one recomputes.
+  /// Removes sums that members wait for, of values computed from the cluster's inputs by cheap operations only: they
+  /// are computed whole, before the loop. In the cluster they would need a separate pass, and the next pass would
+  /// recompute all that this one computes.
   bool drop_light_sum() {
     const std::vector<bool> light = light_members();
     const std::vector<bool> ahead = read_by_members();
@@ -236,8 +236,8 @@ class Grower {
     return std::erase_if(cluster_.members, is_light_sum) > 0;
   }
 
-  /// The first of them again and again. What goes makes none unsteady that stands before the member looked at, but
-  /// loops that it read.
+  /// Removes the first unsteady member, repeatedly. A removal makes no member before the current one unsteady, except
+  /// loops that the removed one read.
   void drop_unsteady() {
     for (auto member = cluster_.members.begin(); member != cluster_.members.end();) {
       const int32_t place = member->first, dropped = unsteady_at(place, member->second);
@@ -254,7 +254,7 @@ class Grower {
     }
   }
 
-  /// Which member has to go, for this one to be made: itself, or one that it reads; kNoId: none.
+  /// The member to remove so that this one can be computed: itself, or one that it reads; kNoId: none.
   int32_t unsteady_at(int32_t place, const StreamMember& member) const {
     const auto reads = graph_.reads(place);
     for (size_t k = 0; k < reads.size(); ++k) {
@@ -262,13 +262,13 @@ class Grower {
       if (!cluster_.is_member(made.place)) continue;
       const int64_t d = cluster_.dimension_of(made), j = member.reads[k];
       if (d == j || (d == kSummed && j < 0)) continue;
-      // Small values that someone reads whole are better made whole.
+      // Small values that a member reads whole are better computed whole.
       const bool small = bytes_of(graph_, made) < large_ && !is_loop(graph_.at(made.place));
       const bool whole = j < 0 && small && made.place != seed_.place;
       return whole ? made.place : place;
     }
     if (member.loop == nullptr) return kNoId;
-    // Nobody outside reads what is the same for every tile: it would have to be carried.
+    // Non-members can't read what is the same for every tile: it would have to be carried.
     for (size_t leaf = 0; leaf < member.leaves.size(); ++leaf) {
       const GraphLeaf array{place, static_cast<int32_t>(leaf)};
       if (member.leaves[leaf] == kWhole && is_read_outside(graph_, cluster_, array)) return place;
@@ -297,7 +297,7 @@ class Grower {
     for (auto& [place, member] : cluster_.members) member.pass = latest[static_cast<size_t>(place)];
   }
 
-  /// Leaves members of so many passes, from the first that needs the seed on. False: there are no fewer than before.
+  /// Keeps members of `count` passes, from the first that needs the seed on. False: there are no other passes.
   bool keep_passes(int32_t count) {
     if (cluster_.passes <= count || !cluster_.is_member(seed_.place)) return false;
     const int32_t first = cluster_.members.at(seed_.place).pass;
@@ -308,9 +308,9 @@ class Grower {
     return true;
   }
 
-  /// By place: the last pass in which a member can be computed without delaying sums and what others read.
-  /// What is recomputed for late readers, from values that have long been there, belongs to their pass, not to the
-  /// first one possible.
+  /// By place: the last pass in which a member can be computed without delaying sums and outside readers. A value that
+  /// is recomputed for late readers, from values that exist early, belongs to its readers' pass, not to the first
+  /// possible one.
   std::vector<int32_t> latest_passes() const {
     std::vector<int32_t> latest(static_cast<size_t>(graph_.size()), kNever);
     for (int32_t place = graph_.size(); place-- > 0;) {
@@ -330,8 +330,8 @@ class Grower {
     return latest;
   }
 
-  /// What others read is stored whole, or, where it is made of the cluster's inputs by cheap operations alone, made
-  /// anew by them.
+  /// Values that non-members read are stored whole or, if they are computed from the cluster's inputs by cheap
+  /// operations only, recomputed by their readers.
   void find_outputs() {
     const std::vector<bool> light = light_members();
     for (const auto& [place, member] : cluster_.members) {
@@ -349,12 +349,12 @@ class Grower {
   const std::vector<ValueState>& states_;
   GraphLeaf seed_;
   double large_;
-  bool in_order_;  ///< no sum of floats may be made of parts
+  bool in_order_;  ///< sums of floats may not be split into parts
   StreamCluster cluster_;
   std::vector<int32_t> open_;
-  std::set<int32_t> refused_;  ///< loops that can't be walked
+  std::set<int32_t> refused_;  ///< loops that can't run slice by slice
   bool alone_ = false;
-  std::set<int32_t> behind_;  ///< the seed and what is made of it
+  std::set<int32_t> behind_;  ///< the seed, and members computed from it
 };
 
 }  // namespace

@@ -22,12 +22,12 @@ struct GraphLeaf {
 struct StreamMember {
   Dims leaves;                           ///< per array of the result: its dimension; kWhole or kSummed
   Dims reads;                            ///< per array read: its dimension; kWhole; kInitial
-  std::shared_ptr<const LoopWalk> loop;  ///< of a while
+  std::shared_ptr<const LoopWalk> loop;  ///< for a while loop
   int32_t pass = 0;                      ///< the first pass over all slices in which it can be computed
 };
-inline constexpr int64_t kInitial = -3;  ///< read once, before the first tile: what a sum begins with
+inline constexpr int64_t kInitial = -3;  ///< read once, before the first tile: a sum's initial value
 
-/// All slices of a value are stored by one pass, for later ones up to the last that reads them.
+/// One pass stores all slices of a value, for later passes up to the last that reads them.
 struct Stay {
   int32_t first = 0, last = 0;
 };
@@ -37,9 +37,9 @@ struct Stay {
 struct StreamCluster {
   int64_t extent = 0;                       ///< of the dimension
   std::map<int32_t, StreamMember> members;  ///< by place in the graph
-  std::set<GraphLeaf> outputs;              ///< slices that others read: stored whole
+  std::set<GraphLeaf> outputs;              ///< slices that non-members read: stored whole
   std::set<GraphLeaf> sums;
-  std::map<int32_t, std::vector<Stay>> kept;  ///< by place: what is stored only between passes, in order
+  std::map<int32_t, std::vector<Stay>> kept;  ///< by place: values stored only between passes, in order
   int32_t passes = 0;
   bool is_member(int32_t place) const { return members.contains(place); }
   /// The dimension along which a member computes the array; kWhole for others.
@@ -48,7 +48,7 @@ struct StreamCluster {
     return member == members.end() ? kWhole : member->second.leaves[static_cast<size_t>(array.leaf)];
   }
   bool is_sum(GraphLeaf array) const { return dimension_of(array) == kSummed; }
-  /// Can the pass read all slices of it?
+  /// Can the pass read all slices of it from memory?
   bool is_stored_before(GraphLeaf array, int32_t pass) const;
   /// Does the pass store all slices of it?
   bool is_stored_by(GraphLeaf array, int32_t pass) const;
@@ -56,13 +56,13 @@ struct StreamCluster {
 
 struct ClusterOptions {
   bool one_pass = false;  ///< only members of the seed's own pass
-  /// Only for the seed, and what is computed from it slice by slice: other readers of the other members use the
-  /// original ones, so that those are computed twice.
+  /// Only the seed, and what is computed from it slice by slice: other readers of other members use the original ones,
+  /// which are thus computed twice.
   bool alone = false;
-  /// Only members of so many passes, from the first that needs the seed on; 0: all. What stands before those is read,
-  /// though it could be computed slice by slice as well.
+  /// Only members of so many passes, from the first that needs the seed on; 0: all. Values before these are inputs,
+  /// even if they could be computed slice by slice as well.
   int32_t passes = 0;
-  double store = 0;  ///< price at which what later passes need is stored (between_passes.h); 0: only outputs are
+  double store = 0;  ///< price at which values for later passes are stored (between_passes.h); 0: only outputs are
 };
 
 /// The largest cluster around a stored array, sliced along its dimension d; no members: it can't be sliced.
@@ -71,19 +71,19 @@ StreamCluster grow_cluster(const ValueGraph& graph, const std::vector<ValueState
 
 /// What the cluster costs and saves, bytes and nanoseconds.
 struct ClusterWeight {
-  double hidden_bytes = 0;  ///< stored at once before, now a tile's worth
-  double inner_bytes = 0;   ///< of the slices of all tiles together: a tile holds its part of them
-  double ns = 0;            ///< of the cluster as it stands
-  double again_ns = 0;      ///< for what later passes recompute, all tiles together
-  double ns_per_tile = 0;   ///< starts, whole operands read again, sums read and written again
-  int64_t least_tile = 1;   ///< slices below which products and vectors are not filled
-  /// Of tiles of this size, beyond the time of the cluster as it stands.
+  double hidden_bytes = 0;  ///< stored whole before, now only a tile of them
+  double inner_bytes = 0;   ///< of slices, for all tiles together: a tile holds its part of them
+  double ns = 0;            ///< of the cluster without tiles
+  double again_ns = 0;      ///< of what later passes recompute, all tiles together
+  double ns_per_tile = 0;   ///< kernel starts, rereading whole operands, reading and writing sums
+  int64_t least_tile = 1;   ///< fewest slices that fill products and vectors
+  /// Additional time with tiles of this size.
   double extra_ns(int64_t extent, int64_t tile) const {
     const int64_t tiles = (extent + tile - 1) / tile;
     return again_ns + static_cast<double>(tiles) * ns_per_tile;
   }
 };
-/// Modelled time of an instruction's own arithmetic, all of it.
+/// Modelled time of all of an instruction's own arithmetic.
 double own_ns(const Instruction& i, const Target& target);
 ClusterWeight weigh(const ValueGraph& graph, const std::vector<ValueState>& states, const StreamCluster& cluster);
 
@@ -100,12 +100,11 @@ double bytes_of(const ValueGraph& graph, GraphLeaf array);
 std::vector<const Instruction*> largest_arrays(const ValueGraph& graph, const std::vector<ValueState>& states,
                                                size_t most);
 
-/// The instruction that a member reads as number `read`: an operand, or an element of the tuple that a loop begins
-/// with.
+/// The value that a member reads as number `read`: an operand, or an element of a loop's initial tuple.
 Instruction& read_of(const Instruction& member, size_t read);
 
-/// The members that a pass computes, by place: its outputs, its sums, and all slices that those need and no earlier
-/// pass has stored.
+/// The members that a pass computes, by place: its outputs, its sums, and all slices that those need and that no
+/// earlier pass has stored.
 std::vector<int32_t> members_of_pass(const ValueGraph& graph, const StreamCluster& cluster, int32_t pass);
 
 /// Is it recomputed in each tile rather than stored for all? Constants and cheap values without the dimension are.

@@ -13,7 +13,7 @@ namespace {
 
 bool is_rounded(ElementType type) { return is_floating(type) || is_complex(type); }
 
-/// Is dimension d of the updates the one that changes slowest among those along which updates follow each other?
+/// Is dimension d of the updates the outermost of those along which updates are applied one after the other?
 bool is_outermost(const Instruction& scatter, int64_t d) {
   const auto& attributes = scatter.as<ScatterAttributes>();
   const Dims& updates = scatter.operand(2).shape.dims;
@@ -32,7 +32,7 @@ bool is_outermost(const Instruction& scatter, int64_t d) {
   return true;
 }
 
-/// What makes `size` slices along d of the result, alone with operands that have no makers.
+/// A separate instruction, with its operands, that computes `size` slices along d of the result.
 struct Part {
   std::vector<std::unique_ptr<Instruction>> operands;
   Instruction made;
@@ -87,7 +87,7 @@ FoldOrder fold_order(const Instruction& fold, size_t operand, int64_t d, const T
         return other == d || fold.operand(0).shape.dims[static_cast<size_t>(other)] == 1;
       });
       const bool one_type = fold.operand(0).shape.type == fold.shape.type;
-      // Sums of small floats round when they end: each tile would.
+      // Sums of small floats are rounded at the end: with tiles, once in each tile.
       const bool rounds = is_floating(fold.shape.type) && type_bits(fold.shape.type) < 32;
       return alone && one_type && !rounds ? FoldOrder::kContinued : FoldOrder::kNone;
     }

@@ -20,7 +20,7 @@ enum class FoldOrder : uint8_t {
 };
 /// How dimension d of operand number `operand` can be folded tile by tile with bit-identical results.
 FoldOrder fold_order(const Instruction& fold, size_t operand, int64_t d, const Target& target);
-/// No sum within the loop has parts in several tiles.
+/// Is no sum within the loop split among tiles?
 bool walk_keeps_order(const LoopWalk& walk);
 /// Is each product of a tile, and of the remainder, computed like the whole one: by the same library, or elementwise?
 /// Few rows are computed differently from many, with different rounding.

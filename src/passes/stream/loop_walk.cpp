@@ -14,12 +14,12 @@
 namespace lowtide::engine {
 namespace {
 
-/// What the sum of all parts is rounded to.
+/// The type to which a sum is rounded when all parts are added.
 using Rounding = std::optional<ElementType>;
 
 bool is_precise(ElementType type) { return type_of_sums(type) == type; }
 
-/// Of a reduce or a scatter of one array.
+/// Is it an addition? For a reduce or a scatter of one array.
 bool adds(const Instruction& fold) {
   return fold.shape.is_array() && fold.called[0]->root->opcode == Opcode::kAdd &&
          recognise_combiner(*fold.called[0], fold.shape.type).kind == CombinerKind::kBinary;
@@ -118,7 +118,7 @@ class Walker {
     for (size_t k = 0; k < leaves.size(); ++k) {
       if (inner->leaves[k] >= 0 && leaves[k] == kWhole) demand(*i.operand(0).operands[k], inner->leaves[k]);
     }
-    // What became slices or sums inside begins as such; slices of whole arrays can be taken, zeros are parts of sums.
+    // Elements that are slices or sums inside must begin as such: whole arrays can be sliced, zeros are parts of sums.
     for (size_t k = 0; k < leaves.size(); ++k) {
       if (inner->leaves[k] == kSummed && leaves[k] == kWhole && !is_zero(*i.operand(0).operands[k])) return false;
     }
@@ -126,7 +126,7 @@ class Walker {
     return true;
   }
 
-  /// The dimension of the result that is walked; kSummed: the slices are added up; kOpaque: neither.
+  /// The dimension of the result along which it is sliced; kSummed: the slices are added up; kOpaque: neither.
   int64_t sliced(const Instruction& i) {
     for (int64_t r = 0; r < i.shape.rank(); ++r) {
       if (i.shape.dims[static_cast<size_t>(r)] != extent_ || !can_be_made_by_slices(i, r)) continue;
@@ -154,7 +154,7 @@ class Walker {
         if (state != kWhole && state != fold->dimensions[n]) return kOpaque;
         if (fold->dimensions[n] != kNoId) demand(i.operand(n), fold->dimensions[n]);
       }
-      // What a sum begins with would enter once for each tile.
+      // A sum's initial value would be added once for each tile.
       if (i.opcode == Opcode::kReduce && !is_zero(i.operand(1))) return kOpaque;
       if (!is_precise(i.shape.type)) rounded_[&i] = i.shape.type;
       return kSummed;
@@ -194,8 +194,8 @@ class Walker {
     }
   }
 
-  /// Is the sum, rounded once when all parts are in, what the program makes of it? No arithmetic on rounded sums, but a
-  /// sum of sums is one sum.
+  /// Does the sum have the program's value if it is rounded once, after all parts are added? Rounded sums may not enter
+  /// arithmetic, but a sum of sums is one sum.
   bool keeps_rounding(const Instruction& i) {
     Rounding all;
     for (const Instruction* operand : i.operands) {
@@ -214,21 +214,21 @@ class Walker {
     return true;
   }
 
-  /// Elements of the state, whole so far, that would have to be sums for this to be one.
+  /// Assumes sums for the whole elements of the state that must be sums for this to be one.
   void begin_sums(const Instruction& i) {
     for (const Instruction* operand : i.operands) {
       if (of(*operand) == kWhole) widen(*operand, kSummed);
     }
   }
 
-  /// Slices of `array` are wanted: they are best made of slices of the state. Taking them from a whole array would make
-  /// it anew for each tile.
+  /// Slices of `array` are needed: they are best computed from slices of the state. Slicing a whole array would
+  /// recompute it for each tile.
   void demand(const Instruction& array, int64_t d) {
     std::set<std::pair<const Instruction*, int64_t>> asked;
     demand(array, d, asked);
   }
 
-  /// asked: of whom already, as operations may share operands a thousand times over.
+  /// asked: arrays that were visited, as operations may share operands a thousand times over.
   void demand(const Instruction& array, int64_t d, std::set<std::pair<const Instruction*, int64_t>>& asked) {
     const auto known = walk_.arrays.find(&array);
     if (known == walk_.arrays.end() || known->second != kWhole || !asked.emplace(&array, d).second) return;
@@ -239,7 +239,7 @@ class Walker {
     }
   }
 
-  /// Is it an element of the state? Then assumes that it is what is said.
+  /// Is it a whole element of the state? Then assumes `state` for it.
   bool widen(const Instruction& array, int64_t state) {
     if (array.opcode != Opcode::kGetTupleElement || &array.operand(0) != parameter_) return false;
     int64_t& leaf = walk_.leaves[static_cast<size_t>(array.as<TupleIndexAttributes>().index)];
@@ -249,7 +249,7 @@ class Walker {
     return true;
   }
 
-  /// Does the next state fit the assumed one, or one that is wider?
+  /// Does the next state match the assumed one, possibly after widening that?
   bool close(const Computation& body) {
     for (size_t k = 0; k < walk_.leaves.size(); ++k) {
       const Instruction& next = body.root->operand(k);
@@ -293,7 +293,7 @@ class Walker {
                                [&](const auto& u) { return std::ranges::find(u->operands, &i) != u->operands.end(); });
   }
 
-  /// Does the body only add to element k, or only write slots of it, each once, that are zero before?
+  /// Does the body only add to element k, or only write slots of it, each once, that were zero before?
   bool is_added_in_place(const Computation& body, size_t k, bool zero) const {
     const Instruction& next = body.root->operand(k);
     const Instruction* before = nullptr;
@@ -309,7 +309,7 @@ class Walker {
     for (const auto& i : body.instructions()) uses += std::ranges::count(i->operands, before);
     if (uses != 1 || std::ranges::count(body.root->operands, &next) != 1) return false;
     if (next.opcode == Opcode::kAdd) return next.operands[0] == before || next.operands[1] == before;
-    if (next.opcode == Opcode::kScatter) return next.operands[0] == before;  // it adds: visit() has seen to that
+    if (next.opcode == Opcode::kScatter) return next.operands[0] == before;  // it adds, as visit() has checked
     if (next.opcode != Opcode::kDynamicUpdateSlice || next.operands[0] != before || !zero) return false;
     for (const auto& i : body.instructions()) {
       if (i.get() != body.root && std::ranges::find(i->operands, &next) != i->operands.end()) return false;
@@ -319,7 +319,7 @@ class Walker {
 
   static constexpr int64_t kOpaque = -3;
 
-  /// Renames a tuple, so that nothing moves past it.
+  /// Does it only rename a tuple, so that nothing moves past it?
   static bool is_barrier(const Instruction& i) {
     return i.opcode == Opcode::kOptBarrier && i.shape.is_tuple() && i.operand(0).opcode == Opcode::kTuple;
   }

@@ -10,11 +10,11 @@
 
 namespace lowtide::engine {
 
-/// Values besides dimension numbers: an array's relation to the sliced dimension.
-inline constexpr int64_t kWhole = -1;   ///< nothing: the same for every tile
-inline constexpr int64_t kSummed = -2;  ///< each tile makes its part of a sum
+/// An array's relation to the sliced dimension, if it isn't a dimension number.
+inline constexpr int64_t kWhole = -1;   ///< not sliced: the same for every tile
+inline constexpr int64_t kSummed = -2;  ///< each tile computes its part of a sum
 
-/// Along which dimension each array is sliced, or kWhole, or kSummed.
+/// The dimension along which each array is sliced, or kWhole, or kSummed.
 struct LoopWalk {
   Dims leaves;                 ///< of the state
   std::vector<bool> in_place;  ///< of the state: sums to which each tile may add in place
@@ -24,20 +24,20 @@ struct LoopWalk {
   std::unordered_map<const Instruction*, std::shared_ptr<const LoopWalk>> loops;  ///< of loops within the body
 };
 
-/// The consequences for a loop if arrays of its state are sliced as `leaves` says; more of them may have to be. Null:
+/// How a loop runs if arrays of its state are sliced along `leaves`; further ones may have to be sliced. Null:
 /// impossible. Sums start with their present initial values if they are in place, else with zeros.
 std::shared_ptr<const LoopWalk> walk_loop(const Instruction& loop, const Dims& leaves, int64_t extent);
 
-/// Makes the loop's condition and body for tiles of `size`: their state has `at`, s32, the first slice, as one more
-/// element at the end.
+/// Creates the loop's condition and body for tiles of `size`: their state has one more element at the end, `at`, s32,
+/// the first slice.
 struct TiledLoop {
   Computation* condition = nullptr;
   Computation* body = nullptr;
 };
-/// In which type the parts of a sum are added.
+/// The type in which the parts of a sum are added.
 ElementType type_of_sums(ElementType type);
 
-/// Its state.
+/// The state of the tiled loop.
 Shape tiled_state(const Shape& whole, const LoopWalk& walk, int64_t size);
 TiledLoop make_tiled_loop(Module& module, const Instruction& loop, const LoopWalk& walk, int64_t size);
 

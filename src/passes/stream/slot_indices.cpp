@@ -78,7 +78,7 @@ bool writes_each_slot_once(const Instruction& update, const Instruction& loop) {
     std::vector<int64_t> starts = slots_of_trips(update.operand(2 + d), loop, stack.dims[d] - slot.dims[d]);
     if (starts.empty()) continue;
     std::ranges::sort(starts);
-    // Apart along one dimension is apart.
+    // Slices that are disjoint along one dimension are disjoint.
     const auto near = std::ranges::adjacent_find(starts, [&](int64_t a, int64_t b) { return b - a < slot.dims[d]; });
     if (near == starts.end()) return true;
   }

@@ -7,8 +7,8 @@
 
 namespace lowtide::engine {
 
-/// Where a slice begins in each iteration, kept within 0 and `last` as slices are. `start`: a scalar in the body of
-/// `loop` that depends only on the loop's counter; else none.
+/// The start of a slice in each iteration, clamped to [0, last] as slices are. `start`: a scalar in the body of `loop`;
+/// none if it depends on more than the loop's counter.
 std::vector<int64_t> slots_of_trips(const Instruction& start, const Instruction& loop, int64_t last);
 
 /// `update`: a dynamic-update-slice in the body of `loop`. Do all iterations write different elements? Starts are

@@ -21,14 +21,13 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr double kLargeSums =
-    16;  ///< times their bytes is what the stream hides, at least: worth a stream of their own
-constexpr double kDearAgain = 0.05;  ///< of the stream's time, at least: what is multiplied again may be stored
-constexpr size_t kMostPrices = 16;   ///< at which values are kept between passes
-constexpr int32_t kFewestPasses = 2, kMostPasses = 4;  ///< of a stream in some of a cluster's passes
-constexpr size_t kMostSeeds = 6;                       ///< of a computation, where none are asked for
+constexpr double kLargeSums = 16;    ///< sums of 1/kLargeSums of the hidden bytes or more may get streams of their own
+constexpr double kDearAgain = 0.05;  ///< of the stream's time: recomputation from which on values may be stored
+constexpr size_t kMostPrices = 16;   ///< for keeping values between passes
+constexpr int32_t kFewestPasses = 2, kMostPasses = 4;  ///< of streams in only some of a cluster's passes
+constexpr size_t kMostSeeds = 6;                       ///< per computation, if none are given
 
-/// At most one of them.
+/// A decision has at most one of these flags.
 struct Flag {
   std::string_view word;
   bool StreamDecision::* flag;
@@ -50,7 +49,7 @@ bool read_number(std::string_view word, std::string_view key, Number& number) {
   return error == std::errc() && end == digits.data() + digits.size();
 }
 
-/// For each computation what is stored, by place in its graph.
+/// For each computation, which values are stored, by place in its graph.
 class States {
  public:
   States(const Module& module, const Target& target) {
@@ -83,8 +82,8 @@ void add_windows(const ValueGraph& graph, const std::vector<ValueState>& states,
                    .ns_per_tile = weight.ns_per_tile});
 }
 
-/// The dimension of a product's rows: the longest that one of its operands has, where that is made tile by tile, and
-/// the other hasn't; -1: there is none.
+/// The dimension of a product's rows: the longest one that comes from an operand that is computed tile by tile, and
+/// that isn't sliced; -1: there is none.
 int64_t rows_of(const Instruction& product, const StreamMember& member, const ValueGraph& graph,
                 const StreamCluster& cluster) {
   int64_t longest = -1;
@@ -100,7 +99,7 @@ int64_t rows_of(const Instruction& product, const StreamMember& member, const Va
   return longest;
 }
 
-/// Is the array of use to anything but these products?
+/// Does anything but these products need the array?
 bool is_read_beside(const ValueGraph& graph, int32_t array, const std::set<int32_t>& products) {
   std::set<int32_t> seen{array};
   std::vector<int32_t> open{array};
@@ -115,7 +114,7 @@ bool is_read_beside(const ValueGraph& graph, int32_t array, const std::set<int32
   return false;
 }
 
-/// The last of the candidates again, with its products made by streams of their own, where their sums take much.
+/// Adds the last candidate again, with streams of their own for products whose sums are large.
 void add_apart(const ValueGraph& graph, const std::vector<ValueState>& states, const StreamCluster& cluster,
                const ClusterWeight& weight, int32_t seed, std::vector<StreamCandidate>& found) {
   StreamCandidate apart = found.back();
@@ -150,16 +149,16 @@ void add_apart(const ValueGraph& graph, const std::vector<ValueState>& states, c
   if (!products.empty() && is_read_beside(graph, seed, products)) found.push_back(std::move(apart));
 }
 
-/// A value and a dimension along which it could be streamed.
+/// A value, and a dimension along which it could be streamed.
 struct Way {
   const Instruction* seed = nullptr;
   int64_t dimension = 0;
   StreamCluster cluster;
-  bool is_first = true;  ///< of those with this cluster
+  bool is_first = true;  ///< no earlier one has the same cluster
 };
 
-/// All passes, and all with something stored between them, of each cluster once; the seed's own; some from the first
-/// that needs it on.
+/// Offers all passes of each cluster once, without and with values stored between them; the seed's own pass; and a few
+/// passes, from the first that needs the seed on.
 void add_slices(const ValueGraph& graph, const std::vector<ValueState>& states, const Way& way,
                 const StreamCandidateOptions& options, std::vector<StreamCandidate>& found) {
   const auto& [seed, d, grown, is_first] = way;
@@ -213,7 +212,7 @@ bool have_same_members(const StreamCluster& a, const StreamCluster& b) {
   return a.extent == b.extent && std::ranges::equal(a.members, b.members, same);
 }
 
-/// Grows all clusters around the seeds.
+/// Grows the clusters of all seeds, along all dimensions.
 std::vector<Way> find_ways(const ValueGraph& graph, const std::vector<ValueState>& states,
                            const std::vector<const Instruction*>& seeds, ThreadPool& pool) {
   std::vector<Way> ways;

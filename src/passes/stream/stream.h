@@ -33,8 +33,8 @@ struct StreamDecision {
   /// Only for the seed and what is computed from it: its operands are recomputed for it, tile by tile.
   bool alone = false;
   int32_t passes = 0;  ///< only so many passes over the slices, from the first that needs the seed on; 0: all
-  /// What later passes need is stored where that costs less than to recompute it, at a price in ns per byte that is
-  /// live at the fullest pass (between_passes.h); 0: only what others read is stored.
+  /// Values for later passes are stored if that costs less than recomputing them, at a price in ns per byte that is
+  /// live at the fullest pass (between_passes.h); 0: only values that others read are stored.
   double store = 0;
   bool operator==(const StreamDecision&) const = default;
 };
@@ -47,7 +47,7 @@ Result<StreamDecision> parse_stream_decision(std::string_view line);
 struct StreamBefore {
   StreamDecision decision;
   std::vector<int64_t> tiles;  ///< descending
-  double tiles_per_tile = 0;   ///< as large a tile, in slices of this one to slices of the other
+  double tiles_per_tile = 0;   ///< for equally large tiles: slices of this one per slice of the other
 };
 
 struct StreamCandidate {
@@ -57,8 +57,8 @@ struct StreamCandidate {
   std::vector<StreamBefore> before;
   int64_t extent = 0;          ///< of the dimension
   std::vector<int64_t> tiles;  ///< sensible ones, descending
-  double hidden_bytes = 0;     ///< stored at once before, and in tiles now
-  double again_ns = 0;         ///< modelled time for what is made twice
+  double hidden_bytes = 0;     ///< stored whole before, now only in tiles
+  double again_ns = 0;         ///< modelled time of recomputation
   double ns_per_tile = 0;      ///< modelled time that each tile adds
 
   /// The decisions, in this order, for a tile of this many slices.
@@ -78,13 +78,13 @@ std::vector<StreamCandidate> stream_candidates(const Module& module, const Targe
                                                const std::vector<const Instruction*>& seeds,
                                                const StreamCandidateOptions& options = {});
 
-/// An error if there is no such value, or it can't be streamed in this way.
+/// An error if there is no such value, or if it can't be streamed in this way.
 Result<PassResult> stream(Module& module, const Target& target, const StreamDecision& decision);
 
 /// Tiles for an extent, descending: divisors near powers of two, or powers of two.
 std::vector<int64_t> tiles_of(int64_t extent, int64_t least);
 
-/// Of streams of this module.
+/// The numerics of streams of this module.
 Numerics stream_numerics(const Module& module);
 
 }  // namespace lowtide::engine

@@ -17,7 +17,7 @@ const Instruction* find(const Computation& computation, const std::string& name)
 
 Status unlike(const std::string& what) { return {Fault::kInput, "the programs differ at " + what}; }
 
-/// A cluster of one graph in another.
+/// Maps a cluster of one graph to another graph.
 class Follower {
  public:
   Follower(const ValueGraph& from, const ValueGraph& to) : to_(to), place_(static_cast<size_t>(from.size()), kNoId) {
@@ -59,7 +59,7 @@ class Follower {
   }
 
  private:
-  /// Equal values of a small program may have been shared.
+  /// Equal values of a small program may have been shared: then operands differ.
   bool reads_alike(const ValueGraph& from, int32_t place, int32_t there) const {
     const auto alike = [&](const ValueGraph::Read& a, const ValueGraph::Read& b) {
       return place_[static_cast<size_t>(a.def)] == b.def && a.leaf == b.leaf && a.operand == b.operand;

@@ -13,27 +13,27 @@ namespace {
 
 Shape plain(const Shape& shape) { return Shape::array(shape.type, shape.dims); }
 
-/// Sums of products, and those within loops, are kept as precise as one dot would keep them.
+/// Sums of products, and sums within loops, are kept as precise as in a single dot.
 ElementType type_of_sums(const Instruction& folded, const Shape& sums) {
   const bool wide = folded.opcode == Opcode::kDot || folded.opcode == Opcode::kWhile;
   return wide ? type_of_sums(sums.type) : sums.type;
 }
 
-/// What one pass reads and makes.
+/// What one pass reads and computes.
 struct PassPlan {
-  std::vector<int32_t> made;                             ///< members, by place
+  std::vector<int32_t> made;                             ///< members that it computes, by place
   std::set<int32_t> anew;                                ///< cheap values that each tile makes whole, by place
-  std::vector<std::pair<Instruction*, int64_t>> sliced;  ///< arrays read slice by slice, along which dimension
+  std::vector<std::pair<Instruction*, int64_t>> sliced;  ///< arrays read slice by slice, and their sliced dimension
   std::vector<Instruction*> whole;                       ///< arrays that every tile reads whole
   std::vector<GraphLeaf> outputs, sums;
 };
 
-/// The same for one tile, where it is computed: in a loop's body, or after the loop.
+/// The same for one tile, in the computation that runs it: a loop's body, or the one around the loop.
 struct Tile {
   Computation* computation = nullptr;
   Instruction* at = nullptr;  ///< s32: its first slice
   int64_t size = 0;
-  std::vector<Instruction*> sliced, whole, outputs, sums;  ///< arrays; those of the last two change
+  std::vector<Instruction*> sliced, whole, outputs, sums;  ///< arrays; outputs and sums are updated
 };
 
 class Streamer {
@@ -92,11 +92,11 @@ class Streamer {
     if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(one);
   }
 
-  /// The array itself, or the one with which an earlier pass replaced it. Not its alias: a barrier has other operands,
-  /// too, that may be computed later.
+  /// The array itself, or its replacement by an earlier pass. Not an alias: a barrier also has other operands, which
+  /// may be computed later.
   Instruction* source_of(Instruction& operand) {
     const LeafRef behind = resolve({&operand, 0});
-    if (behind.instruction->id < first_new_id_) {  // else seen through a tuple that has been redirected already
+    if (behind.instruction->id < first_new_id_) {  // else read through a tuple that is redirected already
       const auto made = final_.find({graph_.place_of(*behind.instruction), behind.leaf});
       if (made != final_.end()) return made->second;
     }
@@ -248,7 +248,7 @@ class Streamer {
     return &c;
   }
 
-  /// Computes all of a tile, and its outputs and folds after it.
+  /// Computes a tile's members, and updates its outputs and sums.
   void make_tile(Tile& tile) {
     Computation& c = *tile.computation;
     Instruction* zero = integer(c, 0);
@@ -305,7 +305,7 @@ class Streamer {
     return tile.sums[static_cast<size_t>(at - plan_.sums.begin())];
   }
 
-  /// The loop on this tile's slices.
+  /// Runs the loop on this tile's slices.
   void make_loop(Tile& tile, int32_t place, const StreamMember& member) {
     const Instruction& original = graph_.at(place);
     const LoopWalk& walk = *member.loop;
@@ -345,7 +345,7 @@ class Streamer {
     }
   }
 
-  /// A member's slices of this tile.
+  /// Computes a member's slices of this tile.
   Instruction* clone(const Tile& tile, int32_t place) {
     const Instruction& original = graph_.at(place);
     const StreamMember& member = cluster_.members.at(place);
@@ -373,7 +373,7 @@ class Streamer {
     return made;
   }
 
-  /// The sums with this tile's slices folded in.
+  /// Folds this tile's slices into the sums.
   Instruction* fold(const Tile& tile, int32_t place, Instruction* sums) {
     const Instruction& original = graph_.at(place);
     const StreamMember& member = cluster_.members.at(place);
@@ -403,8 +403,8 @@ class Streamer {
     return fold_order(original, operand, member.reads[operand], graph_.target()) == FoldOrder::kContinued;
   }
 
-  /// A fold of this tile's slices that goes on where the sums stand: a dot begins with them, a reduction has them as
-  /// the first of its slices.
+  /// Continues the sums with this tile's slices: a dot starts with the sums, a reduction has them as the first of its
+  /// slices.
   Instruction* continued(const Tile& tile, std::unique_ptr<Instruction> copy, Instruction* sums) {
     Computation& c = *tile.computation;
     if (copy->opcode == Opcode::kDot) {
@@ -439,7 +439,7 @@ class Streamer {
     return made == anew_.end() ? wholes_.at(source_of(operand)) : made->second;
   }
 
-  /// Readers of what was stored whole or summed. They, too, read past barriers.
+  /// Makes readers of stored or summed members read the loops' results, and all of them read past barriers.
   void redirect() {
     std::vector<Instruction*> readers;
     for (const auto& i : computation_.instructions()) {
@@ -472,8 +472,8 @@ class Streamer {
   int64_t tile_;
   Names names_;
   const int32_t first_new_id_ = computation_.module().id_limit();
-  std::map<LeafRef, Instruction*> elements_;  ///< of tuples that others make
-  std::map<GraphLeaf, Instruction*> final_;   ///< outputs and sums, made
+  std::map<LeafRef, Instruction*> elements_;  ///< of tuples that aren't members
+  std::map<GraphLeaf, Instruction*> final_;   ///< computed outputs and sums
 
   PassPlan plan_;
   Shape state_;  ///< of the pass's loop

@@ -13,11 +13,11 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr int kMostClusters = 32;  ///< of a computation
-constexpr int kDeepest = 2;        ///< heads within batches
-constexpr size_t kMostSeeds = 6;   ///< looked at for one cluster
+constexpr int kMostClusters = 32;  ///< per computation
+constexpr int kDeepest = 2;        ///< nested streams: heads within batches
+constexpr size_t kMostSeeds = 6;   ///< tried for one cluster
 constexpr double kLeastSeedBytes = 2 << 20;
-constexpr double kLeastPart = 1.0 / 8;  ///< of the largest value: smaller ones don't make the peak
+constexpr double kLeastPart = 1.0 / 8;  ///< of the largest value: smaller ones don't determine the peak
 constexpr double kLeastHidden = 2 << 20;
 constexpr double kMostOverhead = 0.03;  ///< of the cluster's time
 
@@ -39,7 +39,7 @@ int64_t cheap_tile(const ValueGraph& graph, const StreamCluster& cluster, const 
   return chosen;
 }
 
-/// The cluster that hides most, around one of the largest stored values.
+/// The cluster that hides the most bytes, around one of the largest stored values.
 Choice best_choice(const ValueGraph& graph, const std::vector<ValueState>& states) {
   double largest = 0;
   for (int32_t place = 0; place < graph.size(); ++place) {
@@ -80,7 +80,7 @@ Result<PassResult> stream_slices(Module& module, const Target& target, std::vect
   double hidden = 0;
   struct Open {
     Computation* computation;
-    int depth;  ///< of loops made here
+    int depth;  ///< of nested loops created here
   };
   std::vector<Open> open{{module.entry, 0}};
   std::unordered_set<const Computation*> seen;
@@ -93,7 +93,7 @@ Result<PassResult> stream_slices(Module& module, const Target& target, std::vect
         for (Computation* called : i->called) open.push_back({called, depth});
       }
     }
-    // Most computations hold nothing worth a cluster.
+    // Most computations have no value that is large enough for a cluster.
     const bool any = std::ranges::any_of(computation->instructions(), [](const auto& i) {
       return i->shape.is_array() && static_cast<double>(safe_logical_bytes(i->shape)) >= kLeastSeedBytes;
     });

@@ -88,7 +88,7 @@ class LoopTiler {
     if (i.opcode == Opcode::kWhile) return make_loop(i);
     auto copy = copy_of(i);
     copy->name = names_.unused(i.name);
-    // What a loop within begins with is written there.
+    // Initial values of inner loops are created together with these.
     if (i.opcode == Opcode::kTuple || i.opcode == Opcode::kOptBarrier) return nullptr;
     if (i.opcode == Opcode::kGetTupleElement && i.operand(0).opcode == Opcode::kOptBarrier) {
       return made_.at(i.operand(0).operand(0).operands[index_of(i)]);
@@ -110,7 +110,7 @@ class LoopTiler {
       widen(i, *copy);
     }
     if (state == kSummed && is_in_place(i)) {
-      // What the tiles before have written there stays.
+      // Keeps what earlier tiles have added there.
       const Shape& slot = i.operand(1).shape;
       std::vector<Instruction*> operands{copy->operands[0]};
       operands.insert(operands.end(), copy->operands.begin() + 2, copy->operands.end());
@@ -121,7 +121,7 @@ class LoopTiler {
     return into_->append(std::move(copy));
   }
 
-  /// Parts of sums are as precise as the sums.
+  /// Gives parts of sums the precision of the sums.
   void widen(const Instruction& i, Instruction& copy) {
     copy.shape = Shape::array(type_of_sums(i.shape.type), i.shape.dims);
     const bool precise = copy.shape.type == i.shape.type;

@@ -12,7 +12,7 @@ const Slicing& slicing_of(const Instruction& i) { return rule_of(i.opcode).slici
 
 bool is_plain(const Instruction& i) { return i.shape.dynamic.empty() && i.control_predecessors.empty(); }
 
-/// May the operand be one that every slice reads anew?
+/// May every slice read the operand whole?
 bool may_be_absent(const Instruction& user, size_t operand) {
   switch (slicing_of(user).whole) {
     case ReadWhole::kAny: return true;

@@ -12,7 +12,7 @@ namespace lowtide::engine {
 /// pairs) if they are equal; null if they differ.
 const Shape* common_extents(const Instruction& i);
 
-/// Which dimension of operand number `operand` walks in step with dimension `d` of the result.
+/// Which dimension of operand number `operand` corresponds to dimension `d` of the result, slice by slice.
 enum class InStep : uint8_t {
   kNo,      ///< slice c of the result needs more of the operand than slice c
   kAbsent,  ///< every slice of the result reads the operand whole
@@ -20,19 +20,19 @@ enum class InStep : uint8_t {
 };
 InStep operand_in_step(const Instruction& user, size_t operand, int64_t d, int64_t& operand_dimension);
 
-/// Can the result, or all its arrays alike, be computed slice by slice along d, each operand being read in step or
-/// whole? Slices of such an instruction differ from the whole in their shapes, and in attributes that its row
-/// adapts (ops/slicing.h).
+/// Can the result, or each of its arrays, be computed slice by slice along d, with each operand read in step or whole?
+/// Slices of such an instruction differ from the whole in their shapes, and in attributes that its row rule adapts
+/// (ops/slicing.h).
 bool can_be_made_by_slices(const Instruction& i, int64_t d);
 
-/// The attributes of an instruction that makes `size` slices along d of what `original` makes.
+/// Adapts the attributes of `original` to an instruction that computes `size` slices along d of its result.
 void adapt_to_slice(const Instruction& original, int64_t d, int64_t size, Attributes& attributes);
 
 /// A result without the dimension: all slices are folded into it.
 struct Fold {
   Dims dimensions;  ///< per operand: the one that is folded; kNoId: the operand is read whole
 };
-/// nullopt: `user` doesn't fold dimension `d` of its operand, or not in a way that slices can be combined.
+/// nullopt: `user` doesn't fold dimension `d` of its operand, or its slices can't be combined.
 std::optional<Fold> folded_along(const Instruction& user, size_t operand, int64_t d);
 
 }  // namespace lowtide::engine

@@ -38,10 +38,10 @@ class Weigher {
   bool is_stored(int32_t place) const {
     return !is_virtual(place) && states_[static_cast<size_t>(place)] != ValueState::kView;
   }
-  /// Has a whole of its own through all tiles.
+  /// Is the array stored whole, across all tiles?
   bool is_whole(GraphLeaf array) const { return cluster_.outputs.contains(array) || cluster_.sums.contains(array); }
 
-  /// Until which member's kernel a value is read; kForever where others read it, too.
+  /// The last member whose kernel reads a value; kForever if non-members read it, too.
   int32_t last_reader(GraphLeaf array) {
     if (graph_.is_result(array.place)) return kForever;
     const auto known = last_.find(array);
@@ -55,8 +55,8 @@ class Weigher {
     return last_[array] = last;
   }
 
-  /// What the loop around hands on instead of the state that only members read, slice by slice: it lies where that
-  /// lies.
+  /// Is the array the next value of a loop-carried one that only members read, slice by slice? Then both share their
+  /// memory.
   bool continues_carry(GraphLeaf array) const {
     const Instruction& made = graph_.at(array.place);
     const auto& results = graph_.results();
@@ -75,12 +75,12 @@ class Weigher {
     return is_read;
   }
 
-  /// The most bytes that the cluster holds while it runs: all at once, and tile by tile. Values that others keep live
-  /// before and after it count in neither.
+  /// Finds the most bytes that the cluster holds while it runs: without tiles, and tile by tile. Values that others
+  /// keep live before and after it count in neither.
   void weigh_bytes() {
-    std::map<int32_t, double> starts, ends;  // by place: bytes that begin and end there
+    std::map<int32_t, double> starts, ends;  // by place: bytes whose lifetimes begin and end there
     const PassUses uses(graph_, cluster_);
-    std::vector<double> kept = stored_bytes_by_pass(graph_, cluster_, uses);  // alive through all tiles of a pass
+    std::vector<double> kept = stored_bytes_by_pass(graph_, cluster_, uses);  // live across all tiles of a pass
     const auto keep = [&](int32_t place, double bytes) {
       for (int32_t pass = 0; pass <= uses.last_reader(place, 0); ++pass) kept[static_cast<size_t>(pass)] += bytes;
     };
@@ -120,7 +120,7 @@ class Weigher {
       const double own = starts.contains(place) ? starts[place] : 0;
       const double dying = ends.contains(place) ? ends[place] : 0;
       live += own;
-      // What is made element by element may take the place of what it reads last.
+      // An elementwise result may overwrite the operand that it reads last.
       const bool in_place = memory_class(graph_.at(place).opcode) == MemoryClass::kElementwise;
       const double both = live - (in_place && dying >= own ? own : 0);
       most = std::max(most, both);
@@ -139,7 +139,7 @@ class Weigher {
     const double kernels = member.loop == nullptr ? 1 : guessed_trips(i) * static_cast<double>(member.leaves.size());
     if (is_stored(place)) weight_.ns_per_tile += kernels * cost_.kernel_start_ns();
     for (size_t leaf = 0; leaf < member.leaves.size(); ++leaf) {
-      // A scatter touches what it adds to alone.
+      // A scatter touches only the elements to which it adds.
       const bool added = member.leaves[leaf] == kSummed && i.opcode != Opcode::kScatter;
       if (added) weight_.ns_per_tile += 2 * bytes_of(graph_, {place, static_cast<int32_t>(leaf)}) * cost_.byte_ns();
     }
@@ -152,8 +152,8 @@ class Weigher {
     }
   }
 
-  /// Elementwise kernels read operands without the dimension once for every slice in any case; products don't, and
-  /// want their rows.
+  /// Elementwise kernels read operands without the dimension once for every slice in any case; products don't, and need
+  /// enough rows.
   void weigh_product(const Instruction& i, int64_t d, double times) {
     const int64_t half = cluster_.extent / 2;
     if (!is_library_dot(i, graph_.target())) {
@@ -171,11 +171,11 @@ class Weigher {
     }
   }
 
-  /// How many slices make enough rows: a slice of a batch of sequences has many.
+  /// How many slices give enough rows: a slice of a batch of sequences has many.
   int64_t rows_per_slice(const Instruction& dot) const {
     const double left = elements_of(dot.operand(0).shape), right = elements_of(dot.operand(1).shape);
     const double result = elements_of(dot.shape);
-    // result = b m n, left = b m k, right = b k n: the smaller of m and n, less what is walked
+    // result = b m n, left = b m k, right = b k n: the smaller of m and n, per slice
     const double terms = std::max(terms_of(dot), 1.0);
     const double walked =
         std::max(result * terms / right, result * terms / left) / static_cast<double>(cluster_.extent);
@@ -192,7 +192,7 @@ class Weigher {
   const std::vector<ValueState>& states_;
   const StreamCluster& cluster_;
   ClusterWeight weight_;
-  std::map<GraphLeaf, int32_t> last_;  ///< last_reader
+  std::map<GraphLeaf, int32_t> last_;  ///< results of last_reader()
 };
 
 }  // namespace
