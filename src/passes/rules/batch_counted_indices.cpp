@@ -10,16 +10,16 @@
 namespace lowtide::engine {
 namespace {
 
-/// The attributes that gather and scatter spell differently.
+/// Attributes of gather and scatter with the same meaning but different names.
 struct IndexMap {
-  Dims* single = nullptr;    ///< dimensions of which each window has one slice: collapsed or inserted
+  Dims* single = nullptr;    ///< dimensions in which each window has one element: collapsed or inserted
   Dims* map = nullptr;       ///< index component -> dimension
   Dims* batching = nullptr;  ///< of the array, ascending
-  Dims* batched = nullptr;   ///< of the indices, beside them
+  Dims* batched = nullptr;   ///< of the indices, paired with those
   int64_t vector_dim = 0;
 };
 
-/// A component that counts along a dimension of the indices as long as the array's.
+/// A component that counts along a dimension of the indices that is as long as the array's.
 struct Counted {
   size_t component = 0;
   int64_t dimension = 0;  ///< of the array
@@ -43,7 +43,7 @@ std::optional<Counted> find_counted(const Instruction& array, const Instruction&
   return std::nullopt;
 }
 
-/// The indices without a component that has an operand of the concatenation to itself.
+/// The indices without a component that is a separate operand of the concatenation.
 Instruction* without_component(const Instruction& indices, size_t component, int64_t vector_dim, Maker& maker) {
   std::vector<Instruction*> parts;
   Shape shape = indices.shape;
@@ -66,7 +66,7 @@ void make_batching(const Counted& c, const IndexMap& m) {
   m.batched->insert(m.batched->begin() + at, c.along);
 }
 
-/// The indices left after all components that only count have become batch dimensions; null: there are none.
+/// Turns all components that only count into batch dimensions; returns the remaining indices, null: there were none.
 Instruction* batched(const Instruction& array, Instruction* indices, const IndexMap& m, Maker& maker) {
   Instruction* left = nullptr;
   while (const std::optional<Counted> c = find_counted(array, *indices, m)) {

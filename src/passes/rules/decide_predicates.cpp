@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kDeepestCondition = 24;  ///< operations looked through
 
-/// A value whose elements are those of another, each at many places: dimension map[d] of it is dimension d of `of`.
+/// A value whose elements are copies of another's: its dimension map[d] is dimension d of `of`.
 struct Spread {
   const Instruction* of = nullptr;
   Dims map;  ///< -1 for dimensions of one element
@@ -39,7 +39,7 @@ Spread spread_of(const Instruction& value) {
       map[static_cast<size_t>(before)] = spread.map[static_cast<size_t>(d)];
       kept *= extent;
     }
-    if (kept != element_count(from)) break;  // a reshape that merges
+    if (kept != element_count(from)) break;  // a reshape that merges dimensions
     spread = {&i.operand(0), map};
   }
   return spread;
@@ -50,7 +50,7 @@ bool is_same(const Instruction& a, const Instruction& b) {
   return x.of == y.of && x.map == y.map;
 }
 
-/// The truth of a compare of integers that lie in these ranges.
+/// The result of comparing integers in these ranges, if it is always the same.
 std::optional<bool> decided(CompareDirection direction, const IntegerRange& a, const IntegerRange& b) {
   const bool less = a.greatest<b.least, greater = a.least> b.greatest;
   const bool at_most = a.greatest <= b.least, at_least = a.least >= b.greatest;
@@ -79,7 +79,7 @@ std::optional<bool> decide_compare(const Instruction& i, const IntegerRanges& ra
   return x && y ? decided(direction, *x, *y) : std::nullopt;
 }
 
-/// The truth of all elements; nothing where they differ, or nobody can tell.
+/// The value of all elements; none if they differ, or are unknown.
 std::optional<bool> truth_of(const Instruction& i) {
   if (!i.shape.is_array() || i.shape.type != ElementType::kPred) return std::nullopt;
   if (const Value scalar = same_everywhere(i)) return integer_at(*scalar, 0) != 0;

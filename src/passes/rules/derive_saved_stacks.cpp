@@ -13,9 +13,9 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr double kSmallestDerived = 1 << 14;  ///< bytes of a stack that is worth it
-constexpr double kSavedPart = 0.125;          ///< of its bytes, what may be saved in its place
-constexpr int64_t kOfOperands = 8;            ///< so many times them, elements of a product that is recomputed
+constexpr double kSmallestDerived = 1 << 14;  ///< bytes of a stack from which on this pays
+constexpr double kSavedPart = 0.125;          ///< of its bytes: values that may be saved in its place
+constexpr int64_t kOfOperands = 8;            ///< least ratio of a recomputed product's elements to its operands'
 
 double bytes_of(const Instruction& i) { return static_cast<double>(safe_logical_bytes(i.shape)); }
 
@@ -46,7 +46,7 @@ class Derive {
     return count;
   }
 
-  /// As it was derived elsewhere. False: something isn't there.
+  /// Derives as in another module. False: something is missing here.
   bool run_alike(const DerivedStack& done) {
     for (SavedStack& s : saved_.all()) {
       if (s.value->name != done.value || s.is_gone || !s.may_go || s.reads.empty()) continue;
@@ -100,7 +100,7 @@ class Derive {
            element_count(i.operand(0).shape) <= element_count(self_->value->shape);
   }
 
-  /// What is much less than its product, as the two sides of scores are: who saves it may save these.
+  /// Is the product much larger than its operands, as scores are? Then these may be saved instead of it.
   static bool is_of_small_operands(const Instruction& dot) {
     if (dot.opcode != Opcode::kDot || dot.operands.size() != 2) return false;
     const int64_t both = element_count(dot.operand(0).shape) + element_count(dot.operand(1).shape);
@@ -114,7 +114,7 @@ class Derive {
     const RecipeTrail::Place before = trail_.place();
     const size_t unsaved_before = unsaved_.size();
     if (make(i)) return true;
-    // What can't be made of what is saved can be saved.
+    // A value that can't be computed from saved ones may be saved.
     trail_.return_to(before);
     unsaved_.resize(unsaved_before);
     if (!i.shape.is_array() || i.opcode == Opcode::kParameter) return false;
@@ -159,7 +159,7 @@ class Derive {
     });
   }
 
-  /// Makes the slice where it was read.
+  /// Recomputes the slice where it was read.
   void repeat(const SavedStack& stack, const StackRead& read) {
     LoopCarry carry(*read.loop, callers_);
     Computation& body = carry.body();
@@ -203,11 +203,11 @@ class Derive {
   LoopCarry& carry_;
   const Cost& cost_;
   const double most_time_;
-  // Of the stack being looked at.
+  // Of the current stack:
   const SavedStack* self_ = nullptr;
   RecipeTrail trail_;
   Recipe& recipe_ = trail_.recipe;
-  std::vector<Instruction*> unsaved_;  ///< inputs that are to be saved for it
+  std::vector<Instruction*> unsaved_;  ///< inputs that must be saved for it
 };
 
 PassResult derived(int64_t count) {

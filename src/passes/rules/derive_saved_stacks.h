@@ -1,5 +1,5 @@
 #pragma once
-/// Doesn't save values for a later loop that it can compute from other saved values.
+/// Avoids saving values for a later loop that it can compute from other saved values.
 ///
 ///     while (i, ..): a = f(xs[i])        ys[i] = a         while (i, ..): a = f(xs[i])     ys[i] = a
 ///                    b = cosine(a)       zs[i] = b    ==>

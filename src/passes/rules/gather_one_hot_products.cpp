@@ -22,7 +22,7 @@ Instruction* gathered(const Instruction& dot, bool hot_left, Instruction* places
   const int64_t hot_class = (hot_left ? a.lhs_contracting_dims : a.rhs_contracting_dims)[0];
   const int64_t table_class = (hot_left ? a.rhs_contracting_dims : a.lhs_contracting_dims)[0];
 
-  // Places in the order in which their dimensions stand in the result.
+  // Puts the dimensions of the places in their order in the result.
   Dims order = hot_batch;
   const Dims rows = free_dims(hot.shape.rank(), {hot_class}, hot_batch);
   order.insert(order.end(), rows.begin(), rows.end());
@@ -34,7 +34,7 @@ Instruction* gathered(const Instruction& dot, bool hot_left, Instruction* places
   gather.start_index_map = {table_class};
   gather.collapsed_slice_dims = {table_class};
   const auto batches = static_cast<int64_t>(table_batch.size());
-  // HLO wants these ascending; the dimensions of the places that go with them follow.
+  // HLO requires these to ascend; the corresponding dimensions of the places follow.
   std::vector<std::pair<int64_t, int64_t>> pairs;
   for (int64_t k = 0; k < batches; ++k) pairs.emplace_back(table_batch[static_cast<size_t>(k)], k);
   std::ranges::sort(pairs);
@@ -51,7 +51,7 @@ Instruction* gathered(const Instruction& dot, bool hot_left, Instruction* places
   return maker.make(Opcode::kGather, Shape::array(table->shape.type, dot.shape.dims), {table, places}, gather);
 }
 
-/// What has one element for each row, spread over the result.
+/// Broadcasts a value with one element for each row to the result.
 Instruction* spread(const Instruction& dot, bool hot_left, Instruction* rows, Maker& maker) {
   const auto& a = dot.as<DotAttributes>();
   const Instruction& hot = dot.operand(hot_left ? 0 : 1);
@@ -65,7 +65,7 @@ Instruction* spread(const Instruction& dot, bool hot_left, Instruction* rows, Ma
     const auto at = std::ranges::find(batch, d);
     dimensions[static_cast<size_t>(d - (d > hot_class))] = at != batch.end() ? at - batch.begin() : free++;
   }
-  // A broadcast's dimensions ascend.
+  // A broadcast's dimensions must ascend.
   Dims order(dimensions.size());
   std::iota(order.begin(), order.end(), 0);
   std::ranges::sort(order, {}, [&](int64_t d) { return dimensions[static_cast<size_t>(d)]; });

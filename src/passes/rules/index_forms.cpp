@@ -11,7 +11,7 @@ namespace lowtide::engine {
 namespace {
 
 constexpr int kDeepestForm = 48;                        ///< operations looked through
-constexpr int64_t kMostNumber = int64_t{1} << 40;       ///< sums of smaller numbers fit
+constexpr int64_t kMostNumber = int64_t{1} << 40;       ///< sums of smaller numbers don't overflow
 constexpr int64_t kLargestConstant = int64_t{1} << 16;  ///< elements of a constant that is read
 
 Dims without(Dims dims, int64_t d) {
@@ -23,7 +23,7 @@ int64_t extent(const Instruction& value, int64_t d) { return value.shape.dims[st
 
 bool is_plain(const Instruction& i) { return i.shape.is_array() && i.shape.dynamic.empty(); }
 
-/// Does the type hold first ... first + n - 1?
+/// Can the type represent first ... first + n - 1?
 bool holds(ElementType type, int64_t first, int64_t n) {
   const int64_t last = first + n - 1;
   const int bits = type_bits(type);
@@ -47,7 +47,7 @@ std::optional<int64_t> counts_in_constant(const Instruction& value, int64_t d) {
 
 std::optional<int64_t> counts(const Instruction& value, int64_t d, int depth);
 
-/// first + i + c, where one side counts and the other is an integer c everywhere.
+/// first + i + c, if one side counts and the other is an integer c everywhere.
 std::optional<int64_t> counts_shifted(const Instruction& value, int64_t d, int depth) {
   const bool minus = value.opcode == Opcode::kSubtract;
   for (size_t k = 0; k < (minus ? 1 : 2); ++k) {
@@ -60,7 +60,7 @@ std::optional<int64_t> counts_shifted(const Instruction& value, int64_t d, int d
   return std::nullopt;
 }
 
-/// The operand that a select takes everywhere, where its condition compares what counts with one number; null: either.
+/// The operand that a select chooses everywhere, if its condition compares a counting value with a number; else null.
 const Instruction* taken_everywhere(const Instruction& select, int64_t d, int depth) {
   const Instruction& condition = select.operand(0);
   if (condition.opcode != Opcode::kCompare || condition.shape.dims != select.shape.dims) return nullptr;
@@ -272,7 +272,7 @@ Value same_everywhere(const Instruction& value) {
 
 namespace {
 
-/// `number` is 0 or 1: every type has them, so that converts can be looked through.
+/// `number` is 0 or 1: every type represents these, so that converts can be looked through.
 bool is_everywhere(const Instruction& value, double number) {
   const Instruction* before = &value;
   while (before->opcode == Opcode::kConvert) before = before->operands[0];

@@ -48,7 +48,7 @@ std::optional<std::vector<Dims>> known_starts(const IndexedWindows& windows) {
 
 namespace {
 
-/// The step from a to b along the one dimension in which they differ, where windows are one element thick.
+/// The step from a to b, which may differ only along one dimension, in which windows are one element thick.
 bool step_between(const Dims& a, const Dims& b, const Dims& sizes, int64_t& dim, int64_t& step) {
   dim = -1, step = 0;
   for (size_t d = 0; d < a.size(); ++d) {
@@ -72,7 +72,7 @@ std::optional<std::vector<IndexRun>> runs_of(const std::vector<Dims>& starts, co
              step == run.step) {
         ++end;
       }
-      // Two windows any way apart are no row: the second may begin one.
+      // Two windows with an arbitrary step are no run: the second may begin one.
       if (end == n + 2 && run.step != 1 && end < starts.size()) end = n + 1;
     }
     run.count = static_cast<int64_t>(end - n);

@@ -13,7 +13,7 @@ struct IndexedWindows {
   const Instruction* array = nullptr;
   const Instruction* indices = nullptr;
   Dims places;                  ///< entry k of a vector counts in this dimension of the array
-  Dims batches, index_batches;  ///< dimensions of the array and of the indices that walk in step
+  Dims batches, index_batches;  ///< corresponding dimensions of the array and of the indices
   int64_t vector_dim = 0;       ///< of the indices
   Dims sizes;                   ///< of a window, in the array's dimensions
 
@@ -28,7 +28,7 @@ struct IndexRun {
   int64_t dim = -1, step = 0;  ///< dim -1: all at the same place
 };
 
-/// The starts of all windows as the indices say, unclamped; nothing where the indices aren't known.
+/// The starts of all windows as the indices state them, unclamped; none if the indices aren't known.
 std::optional<std::vector<Dims>> known_starts(const IndexedWindows& windows);
 /// None if there are more than `most`.
 std::optional<std::vector<IndexRun>> runs_of(const std::vector<Dims>& starts, const Dims& sizes, size_t most);

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kDeepestRange = 12;                    ///< operations looked through
 constexpr int64_t kMostElements = int64_t{1} << 14;  ///< of a constant that is read
-constexpr int64_t kMostBound = int64_t{1} << 40;     ///< sums and differences of smaller numbers fit
+constexpr int64_t kMostBound = int64_t{1} << 40;     ///< sums and differences of smaller numbers don't overflow
 constexpr int64_t kMostStep = int64_t{1} << 30;      ///< and so do products of these
 
 using Range = IntegerRange;
@@ -39,11 +39,11 @@ std::optional<Range> of_constant(const Instruction& i) {
   for (int64_t e = 1; e < literal->size(); ++e) {
     range = united(range, {integer_at(*literal, e), integer_at(*literal, e)});
   }
-  const bool wraps = literal->shape().type == ElementType::kU64 && range.least < 0;  // numbers that s64 lacks
+  const bool wraps = literal->shape().type == ElementType::kU64 && range.least < 0;  // numbers that s64 can't represent
   return wraps ? std::nullopt : std::optional(range);
 }
 
-/// C and C++ have the same remainder: its sign is the dividend's. By zero the dividend comes out.
+/// As in C and C++, the remainder has the dividend's sign. The remainder by zero is the dividend.
 std::optional<Range> of_remainder(const std::optional<Range>& a, const std::optional<Range>& b) {
   if (!b || b->least <= 0) return std::nullopt;
   const int64_t most = b->greatest - 1;
@@ -51,7 +51,7 @@ std::optional<Range> of_remainder(const std::optional<Range>& a, const std::opti
   return Range{a->least >= 0 ? 0 : std::max(-most, a->least), a->greatest <= 0 ? 0 : std::min(most, a->greatest)};
 }
 
-/// Numbers whose sums and differences fit.
+/// Do sums and differences of such numbers fit?
 bool is_small(const Range& range) { return range.least > -kMostBound && range.greatest < kMostBound; }
 
 }  // namespace
@@ -82,7 +82,7 @@ std::optional<IntegerRange> IntegerRanges::of_carry(const Instruction& read) con
   const auto count = trip_count(runs);
   if (!count || count->carry < 0 || step <= -kMostStep || step >= kMostStep || count->trips >= kMostStep)
     return std::nullopt;
-  // The condition looks at the carry once more than the body does.
+  // The condition reads the carry once more than the body does.
   const bool in_body = read.parent == runs.called[1];
   const int64_t steps = in_body ? std::max<int64_t>(count->trips - 1, 0) : count->trips;
   const Range range = united({start, start}, {start + steps * step, start + steps * step});
@@ -126,7 +126,7 @@ std::optional<IntegerRange> IntegerRanges::look(const Instruction& i, int depth)
     case Opcode::kClamp: {
       const auto low = find(i.operand(0), depth + 1), high = find(i.operand(2), depth + 1);
       if (!low || !high) return std::nullopt;
-      // Where the bounds cross, the upper one wins.
+      // If the bounds cross, the upper one wins.
       return Range{std::min(low->least, high->least), high->greatest};
     }
     case Opcode::kAdd:

@@ -12,13 +12,13 @@ namespace {
 
 constexpr int kDeepestBox = 16;  ///< operations looked through
 
-/// Places [start, start + size) of an array.
+/// Elements [start, start + size) of an array.
 struct Part {
   Instruction* of = nullptr;
   Dims start, size;
 };
 
-/// A slice with stride 1, or a value as a whole.
+/// The part that a slice with stride 1 reads; any other value is a part as a whole.
 Part part_of(Instruction* i) {
   if (i->opcode == Opcode::kSlice) {
     const auto& a = i->as<SliceAttributes>();
@@ -36,7 +36,7 @@ bool covers(const Part& outer, const Part& inner) {
   return true;
 }
 
-/// What an update with known places writes; `of` is its second operand.
+/// The part that an update with a known start writes; `of` is its second operand.
 std::optional<Part> written(const Instruction& i) {
   if (i.opcode != Opcode::kDynamicUpdateSlice) return std::nullopt;
   const Dims& size = i.operand(1).shape.dims;
@@ -70,7 +70,7 @@ Instruction* join_concatenate(const Instruction& i, Maker& maker) {
   return maker.make(Opcode::kConcatenate, Shape::array(i.shape.type, i.shape.dims), operands, i.attributes);
 }
 
-/// An update by a concatenation, of which parts stand there already.
+/// For an update by a concatenation: writes only parts that the array doesn't have there already.
 Instruction* leave_what_stands(const Instruction& i, const Part& all, Maker& maker) {
   if (all.of->opcode != Opcode::kConcatenate) return nullptr;
   const auto along = static_cast<size_t>(all.of->as<DimensionsAttributes>().dimensions[0]);
@@ -90,11 +90,11 @@ Instruction* leave_what_stands(const Instruction& i, const Part& all, Maker& mak
   return now;
 }
 
-/// Updates one over the other that write everything, in full rows along one dimension.
+/// For nested updates that together write everything, in full rows along one dimension: concatenates them.
 Instruction* concatenate_updates(const Instruction& i, Maker& maker) {
   const Dims& extents = i.shape.dims;
   std::optional<size_t> along;
-  std::vector<Part> seen;  // by place, what is seen of each
+  std::vector<Part> seen;  // visible parts of the updates, by place
   int64_t filled = 0;
   for (const Instruction* update = &i;;) {
     const auto part = written(*update);
@@ -113,7 +113,7 @@ Instruction* concatenate_updates(const Instruction& i, Maker& maker) {
       if (std::min(next, end) > from) {
         Part piece = *part;
         piece.start[*along] = from, piece.size[*along] = std::min(next, end) - from;
-        // Counted in the update's own places.
+        // Relative to the update.
         piece.of = box_of(
             part->of,
             [&] {
@@ -138,7 +138,7 @@ Instruction* concatenate_updates(const Instruction& i, Maker& maker) {
                     DimensionsAttributes{{static_cast<int64_t>(*along)}});
 }
 
-/// Do updates that are known cover everything? Asked before anything is made.
+/// Could nested updates cover everything? Checked before anything is created.
 bool may_concatenate(const Instruction& i) {
   int64_t most = 0;
   for (const Instruction* update = &i; update->opcode == Opcode::kDynamicUpdateSlice; update = &update->operand(0)) {
@@ -147,15 +147,15 @@ bool may_concatenate(const Instruction& i) {
   return most >= element_count(i.shape) && i.operand(0).opcode == Opcode::kDynamicUpdateSlice;
 }
 
-/// Does an update read of what it writes over, but other elements than it writes there? Looked for in slices, through
-/// elementwise work.
+/// Does an update read, through elementwise work, a slice of the array that overlaps the written part, but isn't equal
+/// to it?
 bool reads_beside_its_place(const Instruction& value, const Instruction& array, const Part& place, int depth) {
   if (depth > kDeepestBox || value.shape.dims != place.size) return false;
   if (value.opcode == Opcode::kSlice) {
     const Part part = part_of(const_cast<Instruction*>(&value));
     if (part.of != &array || part.start == place.start) return false;
     for (size_t d = 0; d < place.size.size(); ++d) {
-      if (std::abs(part.start[d] - place.start[d]) >= place.size[d]) return false;  // another box
+      if (std::abs(part.start[d] - place.start[d]) >= place.size[d]) return false;  // a disjoint box
     }
     return true;
   }
@@ -165,12 +165,12 @@ bool reads_beside_its_place(const Instruction& value, const Instruction& array, 
   });
 }
 
-/// An update that can't be made in place is as good as a new array, which may be moved where the old one lies.
+/// Replaces an update that can't be done in place by a new array, which may be written over the old one.
 Instruction* concatenate_shifted(const Instruction& i, const Part& part, Maker& maker) {
   const Dims& extents = i.shape.dims;
   if (part.size == extents || !reads_beside_its_place(*part.of, i.operand(0), part, 0)) return nullptr;
   Instruction* made = part.of;
-  Dims start = part.start, size = part.size;  // of what is made so far
+  Dims start = part.start, size = part.size;  // of the part computed so far
   for (size_t d = extents.size(); d-- > 0;) {
     if (size[d] == extents[d]) continue;
     std::vector<Instruction*> operands{made};

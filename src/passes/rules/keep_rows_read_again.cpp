@@ -15,7 +15,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// In the body: a slice of the row that was written so many iterations ago.
+/// A slice, in the body, of the row that was written so many iterations ago.
 struct RowRead {
   Instruction* slice = nullptr;
   int64_t ago = 0;
@@ -35,7 +35,7 @@ class Windows {
     if (carry_.ok() && count) trips_ = count->trips;
   }
 
-  /// Of one element of the carry.
+  /// Rewrites one element of the carry.
   bool run() {
     if (trips_ < 2) return false;
     for (size_t k = 0; k < carry_.size(); ++k) {
@@ -120,7 +120,7 @@ class Windows {
   }
 
   int64_t extent() const { return update_->shape.dims[at_.dimension]; }
-  /// After the loop: how many iterations ago a row was written; the last one is 1.
+  /// How many iterations before the end of the loop a row was written; 1 for the last one.
   int64_t ago_of(int64_t row) const { return trips_ - (row - at_.places.start) * at_.places.step; }
 
   void rewrite(size_t k) {
@@ -129,7 +129,7 @@ class Windows {
     const bool ring = rows_ > kMostSeparateRows;
     Dims row = update_->shape.dims;
     row[at_.dimension] = 1;
-    std::vector<Instruction*> start;  // of the row written 1, 2, ... iterations before the first one
+    std::vector<Instruction*> start;  // the rows written 1, 2, ... iterations before the first one
     for (int64_t ago = 1; ago <= rows_; ++ago) {
       start.push_back(row_of(carry_.initial(k), at_.places.start - ago * at_.places.step, row, outside));
     }
@@ -203,7 +203,7 @@ class Windows {
     carry_.set_next(element, *inside.make(Opcode::kDynamicUpdateSlice, ring.shape, operands));
   }
 
-  /// What the slice takes of its row.
+  /// The part of its row that the slice reads.
   Instruction* part_of_row(const Instruction& slice, Instruction& row, Maker& inside) const {
     if (slice.shape.dims == row.shape.dims) return &row;
     std::vector<Instruction*> operands = slice.operands;
@@ -213,7 +213,7 @@ class Windows {
                        slice.attributes);
   }
 
-  /// The row of what the carry starts with; zeros where there is none, which nothing reads.
+  /// A row of the carry's initial value; zeros if it is outside: nothing reads it then.
   Instruction* row_of(Instruction& all, int64_t place, const Dims& row, Maker& outside) const {
     Instruction* from = &all;
     Dims start(row.size(), 0);
@@ -262,12 +262,12 @@ class Windows {
   LoopCarry carry_;
   int64_t trips_ = 0;
 
-  // Of the element that is looked at.
+  // Of the current element:
   Instruction* update_ = nullptr;
   TripPlaces at_;
   std::vector<RowRead> reads_;
   std::vector<RowsRead> results_;
-  int64_t rows_ = 0;  ///< that are read again
+  int64_t rows_ = 0;  ///< how many are read again
 };
 
 }  // namespace

@@ -10,13 +10,13 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr int kDeepestValue = 64;  ///< operations on the way
+constexpr int kDeepestValue = 64;  ///< operations looked through
 
 class Evaluate {
  public:
   Value of(const Instruction& i, int depth) {
     const auto [known, fresh] = known_.try_emplace(&i, nullptr);
-    if (fresh) known->second = look(i, depth);  // map nodes stay where they are
+    if (fresh) known->second = look(i, depth);  // map nodes keep their addresses
     return known->second;
   }
 

@@ -10,7 +10,7 @@ const Instruction* behind_copies(const Instruction* i) {
   return i;
 }
 
-/// An element of a bundle may be taken out of it only after the user: then it is taken out right after the bundle.
+/// Moves a read of a tuple's element directly after the tuple, if it comes after the user.
 void put_before(const Instruction& element, const Instruction& user) {
   if (element.opcode != Opcode::kGetTupleElement) return;
   Computation& parent = *element.parent;

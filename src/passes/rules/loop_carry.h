@@ -13,8 +13,8 @@ class LoopCarry {
   /// `callers`: how many instructions call a computation.
   LoopCarry(Instruction& loop, const std::unordered_map<const Computation*, int>& callers);
 
-  /// Does the loop have the plain form: a tuple created for it and only taken apart after and inside it, and a body and
-  /// condition of its own?
+  /// Does the loop have the plain form: a tuple created for it, of which only elements are read inside and after it,
+  /// and a body and condition of its own?
   bool ok() const { return ok_; }
   const Instruction& loop() const { return loop_; }
   size_t size() const { return reads_.size(); }
@@ -30,10 +30,10 @@ class LoopCarry {
 
   Computation& body() const { return *loop_.called[1]; }
   /// The body's read of a loop-invariant value: of an element that starts with it, or of a new one. `names`: those of
-  /// the body, where the caller keeps them.
+  /// the body, if the caller has them.
   Instruction* invariant(Instruction& value, Names* names = nullptr);
   /// The body's read of a new last element, which starts with `value` and is passed on unchanged, until set_next().
-  /// Where `value` is an element of a bundle that is taken out of it after the loop, it is taken out before.
+  /// If `value` is an element that is read from its tuple only after the loop, that read moves before the loop.
   Instruction* add(Instruction& value, Names* names = nullptr);
   void set_next(size_t k, Instruction& next) { body().root->operands[k] = &next; }
   /// Puts the body's reads of the carry before everything else.

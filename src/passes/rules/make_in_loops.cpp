@@ -19,12 +19,12 @@ namespace lowtide::engine {
 namespace {
 
 constexpr size_t kMostMembers = 64;
-constexpr double kLeftPart = 4;  ///< of the stack's bytes a value has this part: its readers are made in the loop, too
-/// Stacks from this size on may cost so many times the time that their bytes are worth: they decide whether the program
-/// fits.
+constexpr double kLeftPart = 4;  ///< readers of values above 1/kLeftPart of the stack's bytes move into the loop, too
+/// Stacks of at least kLarge bytes decide whether the program fits: they may cost kLargePrice times the time that their
+/// bytes are worth.
 constexpr double kLarge = 16 << 20, kLargePrice = 16;
 
-/// An element of the carry that each iteration fills a slice of.
+/// An element of the carry of which each iteration writes a slice.
 struct Stack {
   size_t element = 0;
   TripPlaces at;
@@ -35,19 +35,19 @@ struct Stack {
 /// Work that is moved from after the loop into it.
 struct Moved {
   int64_t dimension = 0;  ///< of the slices; kSummed
-  bool is_open = false;   ///< too large to be stacked: all that reads it is made in the loop, too
-  bool is_asked = false;  ///< reads what is open; others are only recomputed for those
-  bool is_kept = false;   ///< stacked, though it is open: it has readers that stay after the loop
+  bool is_open = false;   ///< too large to be stacked: all of its readers move into the loop, too
+  bool is_asked = false;  ///< reads an open value; other members are only recomputed for such ones
+  bool is_kept = false;   ///< stacked although it is open, for readers that stay after the loop
 };
 
-/// And the dimension along which it is sliced.
+/// An array, and the dimension along which it is sliced.
 using SlicedArray = std::pair<Instruction*, int64_t>;
 
-/// What is done to one stack.
+/// The plan for one stack.
 struct Move {
   std::map<const Instruction*, Moved> members;
-  std::vector<Instruction*> whole;  ///< what iterations read of what stands before the loop
-  std::vector<SlicedArray> sliced;  ///< the same slice by slice; each in one way alone
+  std::vector<Instruction*> whole;  ///< values from before the loop that iterations read whole
+  std::vector<SlicedArray> sliced;  ///< those that they read slice by slice, each in only one way
 };
 
 class MakerInLoop {
@@ -61,7 +61,7 @@ class MakerInLoop {
     for (size_t k = 0; k < carry_.size(); ++k) add_stack(k);
   }
 
-  /// Rewrites one stack, with what else its readers take with them.
+  /// Rewrites one stack, together with the values that its readers need.
   bool run() {
     if (stacks_.empty()) return false;
     find_dependents();
@@ -90,7 +90,7 @@ class MakerInLoop {
     if (stack.result != nullptr) stacks_.push_back(stack);
   }
 
-  /// By id: is it made of what the loop makes?
+  /// By id: does the instruction depend on the loop?
   void find_dependents() {
     depends_.assign(static_cast<size_t>(loop_.parent->module().id_limit()), false);
     int32_t place = 0;
@@ -139,7 +139,7 @@ class MakerInLoop {
 
   static double bytes_of(const Instruction& i) { return static_cast<double>(safe_logical_bytes(i.shape)); }
 
-  /// Makes slice by slice what reads slices of `made`, or folds them.
+  /// Moves a reader of slices of `made` into the loop, where it computes slices, or folds them.
   bool move_reader(Instruction& user, const Instruction& made) {
     if (!may_move(user)) return false;
     const int64_t mine = members().at(&made).dimension;
@@ -182,7 +182,7 @@ class MakerInLoop {
     return take_operand(reduce.operand(1), kWhole, false);
   }
 
-  /// Has the loop this operand, or a slice of it along j, when an iteration needs it?
+  /// Makes this operand, or its slices along j, available to iterations; false: it can't be.
   bool take_operand(const Instruction& operand, int64_t j, bool in_body = true) {
     auto* i = const_cast<Instruction*>(&operand);
     if (j == kWhole) {
@@ -201,12 +201,12 @@ class MakerInLoop {
     }
     const bool is_cheap = i->opcode == Opcode::kBroadcast || i->opcode == Opcode::kIota;
     if (depends(*i) || is_cheap) return move(*i, j);
-    if (what_ == MadeInLoops::kUpdates && is_light(*i)) {  // what is updated may be scaled first
+    if (what_ == MadeInLoops::kUpdates && is_light(*i)) {  // the updated value may be scaled first
       Move before = move_;
       if (move(*i, j)) return true;
       move_ = std::move(before);
     }
-    // In one way alone: an iteration that writes over what it slices mustn't find it read otherwise.
+    // In only one way: an iteration that overwrites slices of it must not read it otherwise.
     const auto known = std::ranges::find(move_.sliced, i, &SlicedArray::first);
     if (known != move_.sliced.end()) return known->second == j;
     if (std::ranges::find(move_.whole, i) != move_.whole.end()) return false;
@@ -214,13 +214,13 @@ class MakerInLoop {
     return true;
   }
 
-  /// Does each iteration go to slice d of an array where it goes to that of the stack?
+  /// Does each iteration access the same slice of an array, along d, as of the stack?
   bool is_in_step(const TripPlaces& at, int64_t d) const {
     const Progression &mine = at.places, &theirs = at_->at.places;
     return static_cast<int64_t>(at.dimension) == d && mine.start == theirs.start && mine.step == theirs.step;
   }
 
-  /// What is stacked, or carried, in the place of the stack.
+  /// Is the value stacked, or loop-carried, in place of the stack?
   bool is_output(const Instruction& i) const {
     const Moved& moved = members().at(&i);
     if (!moved.is_asked || (moved.is_open && !moved.is_kept)) return false;
@@ -247,8 +247,8 @@ class MakerInLoop {
            kernels * static_cast<double>(trips_) * cost.kernel_start_ns();
   }
 
-  /// Arrays that die slice by slice where what is stacked is made of them: each gives its place to one of these, to
-  /// the result that is declared to live there first.
+  /// Finds arrays that die slice by slice while outputs are computed from them: one output overwrites each, preferably
+  /// the result that is declared as its alias.
   void find_overwritten() {
     overwritten_.clear();
     std::vector<const Instruction*> outputs;
@@ -273,7 +273,7 @@ class MakerInLoop {
     }
   }
 
-  /// Is the program's result i to live in this argument?
+  /// Is the program's result i declared as an alias of this argument?
   static bool is_declared(const Instruction& argument, const Instruction& i) {
     const Module& module = i.parent->module();
     if (argument.opcode != Opcode::kParameter || module.entry->root->opcode != Opcode::kTuple) return false;
@@ -283,8 +283,8 @@ class MakerInLoop {
     });
   }
 
-  /// May its memory be taken, slice by slice as the loop's iterations go along d? Everything else that reads it is done
-  /// before the loop, is gone afterwards, or reads in each iteration the slice of that iteration.
+  /// May the array be overwritten slice by slice, along d? All its other readers must run before the loop, be gone
+  /// afterwards, or read in each iteration the slice of that iteration.
   bool is_consumed(const Instruction& array, int64_t d) const {
     if (loop_.parent != loop_.parent->module().entry || array.opcode == Opcode::kConstant) return false;
     if (array.opcode == Opcode::kParameter && !is_donated(array)) return false;
@@ -306,7 +306,7 @@ class MakerInLoop {
            std::ranges::all_of(uses_.of(i), [&](const Instruction* user) { return is_gone(*user); });
   }
 
-  /// Does each iteration read of element k, which none changes, nothing but the slice that it writes of the stack?
+  /// Is element k loop-invariant, and does each iteration read only the slice at the place where it writes the stack?
   bool is_read_by_trip(size_t k, int64_t d) const {
     if (!carry_.is_invariant(k)) return false;
     for (const Instruction* user : uses_.of(loop_)) {
@@ -379,8 +379,8 @@ class MakerInLoop {
                                          starts({output->second.read, made_[i]}, *i, moved.dimension, inside));
       carry_.set_next(output->second.element, *stacked);
       if (!moved.is_kept) continue;
-      // What else is made of it reads it where it now stands: recomputed of what it was written over, it would have to
-      // come before.
+      // Other values read the slice from the stack: recomputing it for them would have to come before its operand is
+      // overwritten.
       const Shape slice = made_[i]->shape;
       made_[i] = inside.make(Opcode::kDynamicSlice, slice, starts({stacked}, *i, moved.dimension, inside),
                              DynamicSliceAttributes{slice.dims});
@@ -403,14 +403,14 @@ class MakerInLoop {
     put_operands_first(parent);
   }
 
-  /// What an output's element of the carry begins with.
+  /// The initial value of an output's element of the carry.
   Instruction* start_of(const Instruction& i, Maker& outside) const {
     if (members().at(&i).dimension == kSummed) return outside.broadcast(i.operands[1], i.shape.dims, {});
     const auto place = overwritten_.find(&i);
     return place != overwritten_.end() ? place->second : outside.filled(i.shape.type, i.shape.dims, 0);
   }
 
-  /// The body's slices of an array are read where it is written over.
+  /// Makes the body's slices of an array read the element that overwrites it.
   void read_instead(const Instruction& array, Instruction& read) {
     for (size_t k = 0; k < carry_.size(); ++k) {
       if (&carry_.initial(k) != &array || !carry_.is_invariant(k) || carry_.reads(k)[0] == &read) continue;
@@ -426,7 +426,7 @@ class MakerInLoop {
     return i->opcode == Opcode::kConstant ? inside.like(*i, i->shape, {}) : given.at(i);
   }
 
-  /// The operands, and where this iteration's slice begins.
+  /// The operands, and the start of this iteration's slice.
   std::vector<Instruction*> starts(std::vector<Instruction*> operands, const Instruction& all, int64_t d,
                                    Maker& inside) const {
     for (int64_t k = 0; k < all.shape.rank(); ++k) {
@@ -452,7 +452,7 @@ class MakerInLoop {
     return inside.like(i, shape, mapped(i, made_));
   }
 
-  /// The sum, or whatever is folded, with this iteration's slice.
+  /// Folds this iteration's slice into the sum, or other fold, before it.
   Instruction* folded(const Instruction& reduce, Instruction* before, Maker& inside) {
     const Opcode combine = reduce.called[0]->root->opcode;
     const ElementType type = reduce.shape.type;
@@ -475,13 +475,13 @@ class MakerInLoop {
   std::vector<bool> depends_;  ///< by id
   std::map<const Instruction*, int32_t> place_;
 
-  // Of the stack that is looked at.
+  // Of the current stack:
   const Stack* at_ = nullptr;
   double bytes_ = 0;
   Move move_;
-  std::map<const Instruction*, Instruction*> overwritten_;  ///< what is stacked, and the array in whose place
+  std::map<const Instruction*, Instruction*> overwritten_;  ///< stacked values -> the arrays that they overwrite
   Instruction* place_in_trip_ = nullptr;
-  InstructionMap made_;  ///< in the body
+  InstructionMap made_;  ///< copies in the body
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 #pragma once
-/// Moves work that reads the stacks of a loop slice by slice after it into the loop, where each iteration makes its
+/// Moves work after a loop that reads the loop's stacks slice by slice into the loop, where each iteration computes its
 /// slices.
 
 #include "passes/pass.h"
@@ -11,7 +11,7 @@ enum class MadeInLoops : uint8_t {
   kUpdates,     ///< until arrays are computed that replace others, which die slice by slice
 };
 
-/// Counts the stacks that were removed.
+/// Counts the stacks that it removes.
 Result<PassResult> make_in_loops(Module& module, const Target& target, MadeInLoops what);
 
 }  // namespace lowtide::engine

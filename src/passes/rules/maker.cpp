@@ -112,7 +112,7 @@ Instruction* Maker::convert(Instruction* x, ElementType type) {
 }
 
 Instruction* Maker::reshape(Instruction* x, const Dims& dims) {
-  // Of a reshape its operand; a layout of its own would say how bytes lie.
+  // Reshapes the operand of a reshape, unless the latter states a layout of its own.
   while (x->opcode == Opcode::kReshape && x->shape.dims != dims &&
          same_layout(x->shape, Shape::array(x->shape.type, x->shape.dims))) {
     x = x->operands[0];
@@ -181,7 +181,7 @@ Result<PassResult> rewrite_each(Module& module, const std::function<Instruction*
     result.count += replacements.count();
   }
   if (result.count > 0) {
-    // Reducers that were added stand before who calls them.
+    // Puts added reducers before their callers.
     module.reorder(module.callees_first());
     result.changed = true;
   }

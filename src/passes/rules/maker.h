@@ -13,9 +13,9 @@ namespace lowtide::engine {
 
 using InstructionMap = std::unordered_map<const Instruction*, Instruction*>;
 
-/// The operands of `i` as they now are; each must be there.
+/// The operands of `i`, replaced as in `now`, which must contain all of them.
 std::vector<Instruction*> mapped(const Instruction& i, const InstructionMap& now);
-/// Operands that are there are read as they now are; others stay.
+/// Replaces the operands that `now` contains; others stay.
 void read_instead(std::vector<Instruction*>& operands, const InstructionMap& now);
 
 class Maker {

@@ -11,7 +11,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// An operand without its contracting dimensions, spread over the result: batch dimensions first, free ones from
+/// Broadcasts an operand without contracting dimensions to the result: batch dimensions first, free ones from
 /// `first_free` on.
 Instruction* spread(const Instruction& dot, Instruction* x, const Dims& contracting, const Dims& batch,
                     int64_t first_free, Maker& maker) {

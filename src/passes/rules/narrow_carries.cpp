@@ -13,7 +13,7 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr int kDeepestMove = 16;                ///< moves from the carry down to what it is made of
+constexpr int kDeepestMove = 16;                ///< moves from the carry down to its source
 constexpr int64_t kSmallestNarrowed = 1 << 12;  ///< bytes of a carry
 
 bool is_move(const Instruction& i) {
@@ -48,7 +48,7 @@ bool same_operation(const Instruction& a, const Instruction& b) {
   }
 }
 
-/// Two values made by the same moves: of what, in either.
+/// Compares two values computed by the same moves, and finds their sources.
 class SameMoves {
  public:
   /// Values that the moves start from, in the first expression and in the second.
@@ -71,7 +71,7 @@ class SameMoves {
   const std::vector<Source>& sources() const { return sources_; }
   int moves() const { return moves_; }
 
-  /// The same constant or iota, wherever it stands.
+  /// Are both the same constant or iota?
   static bool is_constant(const Instruction& a, const Instruction& b) {
     if (a.opcode == Opcode::kIota) return same_operation(a, b);
     const Literal *x = known_constant(a), *y = known_constant(b);
@@ -121,7 +121,7 @@ class Narrow {
     return true;
   }
 
-  /// The expression again, made of another source.
+  /// Repeats the expression from another source.
   Instruction* again(const Instruction& i, const Instruction& from, Instruction& source, Maker& maker) {
     if (&i == &from) return &source;
     const auto [known, fresh] = made_.try_emplace(&i, nullptr);
@@ -148,7 +148,7 @@ class Narrow {
         if (std::ranges::find(carry_.reads(k), operand) != carry_.reads(k).end()) operand = made;
       }
     }
-    // After the reads of loop-carried values, which come first.
+    // Inserts after the reads of loop-carried values, which come first.
     std::vector<Instruction*> order;
     size_t at = 0;
     const Instruction* parameter = body.parameters()[0];

@@ -47,7 +47,7 @@ class Narrow {
     return result != nullptr && std::ranges::all_of(uses_.of(*result), widens) ? result : nullptr;
   }
 
-  /// What each iteration puts there before it is widened; null where the carry is used otherwise.
+  /// The value that each iteration writes, before it is widened; null if the carry is used otherwise.
   Instruction* narrow_slice(size_t k) const {
     Instruction* update = carry_.body().root->operands[k];
     if (carry_.is_tested(k) || carry_.reads(k).size() != 1 || !is_zero(carry_.initial(k))) return nullptr;

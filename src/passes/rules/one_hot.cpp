@@ -12,7 +12,7 @@ class Matcher {
  public:
   explicit Matcher(Maker* maker) : maker_(maker) {}
 
-  /// `negated`: zero and one trade places; for predicates only.
+  /// `negated`: with zero and one exchanged; only for predicates.
   std::optional<OneHot> match(Instruction* value, int64_t d, bool negated, int depth) {
     if (depth > kDeepestMatch || !value->shape.is_array() || !value->shape.dynamic.empty()) return std::nullopt;
     if (value->shape.dims[static_cast<size_t>(d)] < 2) return std::nullopt;
@@ -65,14 +65,14 @@ class Matcher {
     for (const bool negated : {false, true}) {
       Instruction* kept = negated ? no : yes;
       if (!is_zero_everywhere(negated ? *yes : *no)) continue;
-      // One-hot by the test ...
+      // Either the test is one-hot ...
       if (without_dimension(kept, d, nullptr)) {
         if (auto found = match(test, d, negated, depth + 1)) {
           if (!is_one_everywhere(*kept)) found->scale = rows(kept, d);
           return found;
         }
       }
-      // ... or by what it lets pass.
+      // ... or the selected value.
       if (!negated && without_dimension(test, d, nullptr)) {
         auto found = match(kept, d, false, depth + 1);
         if (found) found->valid = both(found->valid, rows(test, d));
@@ -82,7 +82,7 @@ class Matcher {
     return std::nullopt;
   }
 
-  /// a and b; not (not a or not b).
+  /// Matches `a and b`; if negated, `a or b`, the negation of `not a and not b`.
   std::optional<OneHot> masked(Instruction& i, int64_t d, bool negated, int depth) {
     if (i.shape.type != ElementType::kPred || (i.opcode == Opcode::kOr) != negated) return std::nullopt;
     for (size_t k = 0; k < 2; ++k) {
@@ -122,7 +122,7 @@ class Matcher {
     return found;
   }
 
-  /// Some of the classes, or some of the rows.
+  /// Slices the classes, or the rows.
   std::optional<OneHot> sliced(Instruction& slice, int64_t d, bool negated, int depth) {
     const auto* box = slice.if_as<SliceAttributes>();
     const auto k = static_cast<size_t>(d);
@@ -139,7 +139,7 @@ class Matcher {
     return found;
   }
 
-  /// What an operation does to the other dimensions.
+  /// Moves rows as an operation moves the other dimensions.
   Instruction* moved_rows(Instruction* part, const Instruction& i, int64_t d, int64_t before) {
     Dims rest = i.shape.dims;
     rest.erase(rest.begin() + d);
@@ -172,7 +172,7 @@ std::optional<OneHot> one_hot_along(Instruction* value, int64_t d, Maker* maker)
 ElementType sum_type(ElementType type) { return is_floating(type) && type_bits(type) < 32 ? ElementType::kF32 : type; }
 
 Instruction* places_of(const OneHot& one_hot, Maker& maker) {
-  // Narrow types may not hold the number of classes; 32 and 64 bits wrap, which keeps what is beyond beyond.
+  // Narrow types may not represent the number of classes; 32 and 64 bits wrap, and ids out of range stay out of range.
   Instruction* ids = one_hot.ids;
   if (type_bits(ids->shape.type) < 32) ids = maker.convert(ids, ElementType::kS32);
   if (one_hot.first == 0) return ids;

@@ -30,21 +30,21 @@ bool is_read_behind(const Instruction& reader, const Instruction& i);
 double time_of(const Computation& computation, const Cost& cost);
 
 struct Recipe {
-  std::vector<Instruction*> ops;     ///< that are repeated, operands before users
-  std::vector<Instruction*> inputs;  ///< what they are computed from
+  std::vector<Instruction*> ops;     ///< operations that are repeated, operands before users
+  std::vector<Instruction*> inputs;  ///< values from which they are computed
   double ns = 0;                     ///< of all elements
   double bytes = 0;                  ///< of inputs that live longer because of it
 };
 
 inline constexpr size_t kMostRecipeOps = 512;
 
-/// A recipe that is being found, and what was looked at for it. It can go back to an earlier place, so that an attempt
-/// that fails leaves nothing, at the cost of that attempt alone.
+/// A recipe during the search for it, and the values visited. It can return to an earlier state, so that a failed
+/// attempt leaves nothing, at the cost of only that attempt.
 class RecipeTrail {
  public:
   Recipe recipe;
 
-  /// False: it was looked at before.
+  /// False: it was visited before.
   bool look_at(const Instruction& i);
   struct Place {
     size_t ops = 0, inputs = 0, seen = 0;
@@ -55,7 +55,7 @@ class RecipeTrail {
 
  private:
   std::unordered_set<const Instruction*> seen_;
-  std::vector<const Instruction*> order_;  ///< in which they were seen
+  std::vector<const Instruction*> order_;  ///< in the order of visits
 };
 
 }  // namespace lowtide::engine

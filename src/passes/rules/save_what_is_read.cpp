@@ -14,14 +14,14 @@
 namespace lowtide::engine {
 namespace {
 
-/// Bytes of all iterations, and the part of what was saved, from which on it is worth it.
+/// Least savings: in bytes of all iterations, and as a part (1/kWorthPart) of what was saved.
 constexpr int64_t kSmallestSaving = 1 << 14;
 constexpr int64_t kWorthPart = 16;
 constexpr int64_t kMostConstantBytes = 1 << 12;
 
 int64_t bytes_of(const Instruction& i) { return safe_logical_bytes(i.shape); }
 
-/// What a later loop reads at one place of the stacks that a loop fills.
+/// The values that a later loop computes from what it reads at one place of a loop's stacks.
 class Cut {
  public:
   Cut(Instruction& filler, SavedStacks& saved, Instruction& reader, Instruction& place, const Callers& callers)
@@ -38,7 +38,7 @@ class Cut {
  private:
   struct Node {
     Instruction* made = nullptr;
-    const SavedStack* stack = nullptr;  ///< of a root: null where it is made of others
+    const SavedStack* stack = nullptr;  ///< of a root; null: computed from others
   };
 
   void find_roots() {
@@ -58,7 +58,7 @@ class Cut {
     nodes_.push_back({&made, stack});
   }
 
-  /// What neither loop changes, and is there when the first one begins.
+  /// Finds values that are invariant in both loops and exist when the first one begins.
   void find_given() {
     std::map<const Instruction*, size_t> position;
     for (const auto& i : filler_.parent->instructions()) position[i.get()] = position.size();
@@ -78,7 +78,7 @@ class Cut {
     }
   }
 
-  /// The operand of a barrier, which only separates what is on both sides of it.
+  /// The value before barriers, which only separate what is before and after them.
   static Instruction* behind_barriers(Instruction* i) {
     while (Instruction* value = before_barrier(*i)) i = value;
     return i;
@@ -114,7 +114,7 @@ class Cut {
     }
   }
 
-  /// Elements of a bundle are looked at where they come out of a barrier; other bundles need them.
+  /// Elements of a tuple are visited where they are read from a barrier; other tuples need them.
   void visit_bundle(const Instruction& i) {
     if (i.opcode == Opcode::kOptBarrier && i.operand(0).opcode == Opcode::kTuple) return;
     const auto& all = i.parent->instructions();
@@ -148,7 +148,7 @@ class Cut {
     return saved * saved_.trips() >= kSmallestSaving && saved * kWorthPart >= before;
   }
 
-  /// Carries into the first loop what the value is made of there.
+  /// Carries the values from which it is computed into the first loop.
   void bring(const Instruction& i) {
     if (now_.contains(&i) || stacks_.contains(&i)) return;
     if (const auto given = given_.find(&i); given != given_.end()) {
@@ -158,7 +158,7 @@ class Cut {
     for (Instruction* operand : i.operands) bring(*behind_barriers(operand));
   }
 
-  /// In the first loop: the value that is saved there.
+  /// Computes the value in the first loop, where it is saved.
   Instruction* make(const Instruction& i, Maker& maker) {
     const auto [known, fresh] = now_.try_emplace(&i, nullptr);
     if (!fresh) return known->second;
@@ -210,16 +210,16 @@ class Cut {
   Instruction& place_;
   LoopCarry carry_;                                         ///< of the reading loop
   std::map<const Instruction*, const SavedStack*> stacks_;  ///< by slice in the reading loop
-  std::map<const Instruction*, Instruction*> given_;        ///< by read in the reading loop: what it starts with
-  std::map<const Instruction*, bool> free_;                 ///< needs nothing saved but what is saved in any case
+  std::map<const Instruction*, Instruction*> given_;        ///< by read in the reading loop: its initial value
+  std::map<const Instruction*, bool> free_;                 ///< computable from values that are saved in any case
   std::map<const Instruction*, size_t> number_;             ///< of nodes
   std::vector<Node> nodes_;
   std::vector<std::pair<size_t, size_t>> edges_;
   std::vector<size_t> needed_, cut_;
-  std::map<const Instruction*, Instruction*> now_;  ///< in the first loop
+  std::map<const Instruction*, Instruction*> now_;  ///< values in the first loop
 };
 
-/// Makes one cut: analyses from before are invalid after it.
+/// Makes one cut, which invalidates earlier analyses.
 bool cut_once(Instruction& loop, const Module& module, const Callers& callers) {
   const Uses uses(module);
   SavedStacks saved(loop, uses, callers);

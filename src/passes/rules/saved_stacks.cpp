@@ -61,7 +61,7 @@ void SavedStacks::add_stack(size_t k) {
 }
 
 void SavedStacks::add_reads(const Instruction& result, SavedStack& stack) const {
-  if (stack.result) stack.may_go = false;  // taken out of the bundle twice
+  if (stack.result) stack.may_go = false;  // read from the tuple twice
   stack.result = const_cast<Instruction*>(&result);
   if (&result == result.parent->root) stack.may_go = false;
   for (const Instruction* user : uses_.of(result)) {
@@ -69,7 +69,7 @@ void SavedStacks::add_reads(const Instruction& result, SavedStack& stack) const 
   }
 }
 
-/// `start` is what a later loop begins with.
+/// `start`: the initial tuple of a later loop.
 bool SavedStacks::add_reads_of_loop(const Instruction& result, const Instruction& start, SavedStack& stack) const {
   if (start.opcode != Opcode::kTuple || uses_.of(start).size() != 1 || &start == start.parent->root) return false;
   Instruction& loop = const_cast<Instruction&>(*uses_.of(start)[0]);
@@ -133,7 +133,7 @@ SavedStack& SavedStacks::save(Instruction& value) {
   Instruction* result = outside.element(loop_, element);
   put_made(parent, outer, loop_.operands[0], outside.order(), made_before, &loop_);
 
-  // In the loop: at the end, where all that is saved stands already.
+  // In the loop: at the end, after all saved values.
   Maker inside(carry_.body());
   Instruction* counter = carry_.reads(counter_)[0];
   std::vector<Instruction*> operands{stack, inside.reshape(&value, part), counter};

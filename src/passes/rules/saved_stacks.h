@@ -1,5 +1,5 @@
 #pragma once
-/// Stacks that a loop fills, one slice in each iteration from the first to the last, and what later loops read of them.
+/// Stacks that a loop fills, one slice in each iteration from the first to the last, and reads of them by later loops.
 
 #include <deque>
 
@@ -25,11 +25,11 @@ struct SavedStack {
   Instruction* value = nullptr;   ///< the slice's value, before reshapes
   Instruction* result = nullptr;  ///< the full stack, after the loop
   std::vector<StackRead> reads;
-  bool may_go = true;                     ///< nothing reads it otherwise, and it takes memory of the device
-  bool is_used = false, is_gone = false;  ///< by another one's recipe; derived
+  bool may_go = true;                     ///< nothing else reads it, and it is in the device's memory
+  bool is_used = false, is_gone = false;  ///< needed by another one's recipe; derived
 
   double slice_bytes() const;
-  /// In the body of a read's loop: where along the stack it reads.
+  /// The index along the stack, in the body of a read's loop.
   Instruction* place_of(const StackRead& read) const { return read.slice->operands[1 + dimension]; }
   /// The slice at a place, with this shape.
   Instruction* slice_at(Instruction* all, Instruction* place, const Shape& shape, Maker& maker) const;
@@ -47,9 +47,9 @@ class SavedStacks {
   /// The element of the carry that counts iterations from 0.
   size_t counter() const { return counter_; }
   bool reads_element(const Instruction& i, size_t k) const;
-  /// Later loops that read stacks, each with a place at which it does, once.
+  /// Later loops that read stacks, once for each place at which they do.
   std::vector<std::pair<Instruction*, Instruction*>> readers() const;
-  /// In a later loop's body: the iteration that filled this place; slices clamp what lies outside.
+  /// In a later loop's body: the iteration that filled this place; slices clamp it.
   Instruction* trip_at(Instruction* place, ElementType type, Maker& maker) const;
   /// Adds a stack for an array that the body computes. Nothing reads it yet.
   SavedStack& save(Instruction& value);
@@ -65,7 +65,7 @@ class SavedStacks {
   LoopCarry carry_;
   int64_t trips_ = 0;
   size_t counter_ = 0;
-  std::deque<SavedStack> stacks_;  ///< which stay where they are when others are added
+  std::deque<SavedStack> stacks_;  ///< elements keep their addresses
 };
 
 std::vector<Instruction*> instructions_of(const Computation& computation);

@@ -8,7 +8,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// One of a dot's operands and what the dot says about it.
+/// One of a dot's operands, with its dimension numbers.
 struct Side {
   Instruction* value;
   const Dims& contracting;
@@ -82,7 +82,7 @@ class Scatterer {
     for (int64_t d = 0; d < n; ++d) dims.push_back(d);
     return dims;
   }
-  /// Dimensions as they are numbered when one is gone.
+  /// Dimension numbers after dimension `gone` is removed.
   static Dims kept(Dims dims, int64_t gone) {
     for (int64_t& d : dims) d -= d > gone;
     return dims;

@@ -13,9 +13,9 @@
 namespace lowtide::engine {
 namespace {
 
-/// Which dimension of the array each dimension of the updates, and of the indices, is; -1: none, it has one element.
+/// The array's dimension for each dimension of the updates and of the indices; -1: none, it has one element.
 struct Lines {
-  int64_t along = 0;  ///< of the array: where the places are
+  int64_t along = 0;  ///< the array's dimension along which places count
   Dims updates, indices;
 };
 
@@ -49,7 +49,7 @@ std::optional<Lines> lines_of(const Instruction& scatter) {
   return lines;
 }
 
-/// The value spread over an array, each of its dimensions over that of the array.
+/// Broadcasts a value to an array: its dimension d becomes dimension map[d].
 Instruction* spread(Instruction* value, const Dims& map, const Dims& all, Maker& maker) {
   Dims kept, places;
   for (size_t d = 0; d < map.size(); ++d) {
@@ -92,7 +92,7 @@ class Selector {
   }
 
  private:
-  /// Is it made element by element, for the scatter alone?
+  /// Is it computed elementwise, only for the scatter?
   bool is_computed(const Instruction& array) const {
     const bool is_new = array.id >= id_limit_;
     if (!is_new && uses_.of(array).size() != 1) return false;

@@ -15,8 +15,8 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr size_t kFewOps = 4;          ///< from indices and constants alone: what is small is sunk as well
-constexpr double kFewBytes = 1 << 12;  ///< not worth tracing further
+constexpr size_t kFewOps = 4;          ///< small integers that so few operations compute from constants are sunk, too
+constexpr double kFewBytes = 1 << 12;  ///< smaller values aren't traced further
 
 double bytes_of(const Instruction& i) { return static_cast<double>(safe_logical_bytes(i.shape)); }
 
@@ -25,7 +25,7 @@ class RecipeFinder {
   RecipeFinder(const Instruction& loop, const LoopCarry& carry, const Cost& cost, double bytes)
       : loop_(loop), carry_(carry), cost_(cost), bytes_(bytes) {}
 
-  /// The value itself is no input.
+  /// The value itself may not be an input.
   bool find_for(Instruction& value) { return is_light(value) && expand(value); }
   const Recipe& recipe() const { return trail_.recipe; }
 
@@ -41,7 +41,7 @@ class RecipeFinder {
     const bool free = is_carried(value) || is_kept(value, loop_);
     const bool small = bytes_of(value) * static_cast<double>(kSmallPart) < bytes_;
     if (is_light(value) && !free && bytes_of(value) >= kFewBytes) {
-      // A small value may as well be an input, where what it is made from takes more room.
+      // A small value may be an input itself, if its operands would keep more bytes live.
       const RecipeTrail::Place before = trail_.place();
       if (expand(value) && (!small || recipe.bytes - before.bytes < bytes_of(value))) return true;
       trail_.return_to(before);
@@ -99,7 +99,7 @@ bool pays(const Instruction& loop, const LoopCarry& carry, const Cost& cost, siz
   return more <= 0 || read * trips <= elements || more <= kMostTime * time_of(carry.body(), cost);
 }
 
-/// Puts the recipe into the body.
+/// Copies the recipe into the body.
 Instruction* repeat(const Recipe& recipe, LoopCarry& carry, Names& names) {
   std::map<const Instruction*, Instruction*> now;
   for (Instruction* input : recipe.inputs) now[input] = carry.invariant(*input, &names);
@@ -158,7 +158,7 @@ int64_t sink_into(Instruction& loop, const std::unordered_map<const Computation*
         }
       }
     }
-    if (!taken_out[k].empty()) {  // what comes out of the loop is what went in
+    if (!taken_out[k].empty()) {  // the loop returns the initial value
       for (const auto& i : loop.parent->instructions()) {
         for (Instruction*& operand : i->operands) {
           if (std::ranges::find(taken_out[k], operand) != taken_out[k].end()) operand = &value;
@@ -176,7 +176,7 @@ Result<PassResult> sink_hoisted_values(Module& module, const Target& target) {
   PassResult result;
   const auto callers = count_callers(module);
   const std::vector<bool> ordered = ordered_instructions(module);
-  // Outer loops first: what is sunk into a body may be sunk on from there.
+  // Outer loops first: values that were sunk into a body may be sunk further from there.
   std::vector<Computation*> order = module.callees_first();
   for (Computation* computation : std::views::reverse(order)) {
     std::vector<Instruction*> loops;

@@ -47,7 +47,7 @@ class SliceGather {
   }
 
  private:
-  /// The windows of a run: [count, window].
+  /// The windows of a run, as [count, window].
   Instruction* row(const IndexRun& run) {
     Dims size = a_.slice_sizes, start = run.start, all{run.count};
     all.insert(all.end(), window_.begin(), window_.end());
@@ -86,7 +86,7 @@ class SliceGather {
     return maker_.make(Opcode::kConcatenate, Shape::array(x_->shape.type, all), rows, DimensionsAttributes{{0}});
   }
 
-  /// [windows, window] with the dimensions where the gather has them.
+  /// Transposes [windows, window] to the gather's order of dimensions.
   Instruction* in_place_of_gather(Instruction* all) {
     Dims dims = windows_.batch_extents(), order;
     int64_t batch = 0, inside = static_cast<int64_t>(dims.size());

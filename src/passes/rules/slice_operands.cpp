@@ -12,7 +12,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// Where a slice begins, and how large it is; null: with the array, and as large.
+/// Starts and sizes of a slice; a null start: the whole dimension.
 struct Box {
   std::vector<Instruction*> starts;
   Dims sizes;
@@ -37,7 +37,7 @@ class Slicer {
   }
 
  private:
-  /// What a slice of the instruction reads of each operand. Nothing: it is not to be made of slices.
+  /// The part of each operand that a slice of the instruction reads. None: it shouldn't be computed from slices.
   std::optional<std::vector<Box>> boxes_of_operands(const Instruction& i, const Box& box) const {
     const auto id = static_cast<size_t>(i.id);
     const bool made_here = id >= ordered_.size();

@@ -10,7 +10,7 @@ namespace lowtide::engine {
 namespace {
 
 constexpr int kDeepestPlace = 16;                   ///< operations looked through
-constexpr int64_t kMostProduct = int64_t{1} << 40;  ///< products of an iteration and a smaller step fit
+constexpr int64_t kMostProduct = int64_t{1} << 40;  ///< products of iterations and smaller steps don't overflow
 
 bool holds(ElementType type, const Progression& p, int64_t trips) {
   if (p.start <= -kMostProduct || p.start >= kMostProduct || std::abs(p.step) * trips >= kMostProduct) return false;
@@ -48,7 +48,7 @@ std::optional<Progression> look(const Instruction& value, const Instruction& loo
       break;
     }
     case Opcode::kMaximum:
-    case Opcode::kMinimum: {  // one of both in every trip: what lies above the other in the first and the last
+    case Opcode::kMinimum: {  // one operand in every iteration, if it is above the other in the first and the last
       const auto a = operand(0), b = operand(1);
       if (!a || !b) return std::nullopt;
       const auto lies_above = [&](const Progression& x, const Progression& y) {

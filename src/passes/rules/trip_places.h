@@ -11,7 +11,7 @@ namespace lowtide::engine {
 /// or overflows.
 std::optional<Progression> in_each_trip(const Instruction& value, const Instruction& loop, int64_t trips);
 
-/// Slices of one element's thickness.
+/// Places of slices that are one element thick.
 struct TripPlaces {
   size_t dimension = 0;
   Progression places;

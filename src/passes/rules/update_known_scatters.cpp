@@ -88,7 +88,7 @@ class UpdateScatter {
     return with_box(all, row, run.start, maker_);
   }
 
-  /// A single window at a place that nobody knows, but that is inside.
+  /// For a single window at an unknown place that is certainly inside.
   Instruction* at_one_place() {
     Instruction *all = scatter_.operands[0], *indices = scatter_.operands[1];
     const Dims &extents = all->shape.dims, &sizes = windows_.sizes;

@@ -10,7 +10,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// The combiner on wide numbers that are narrow ones in truth.
+/// The combiner on wide numbers that the narrow type can represent.
 Computation* widened(const Computation& combiner, ElementType narrow, ElementType wide) {
   Module& module = combiner.module();
   Computation* made = module.add_computation(module.unused_computation_name(combiner.name));
@@ -61,7 +61,7 @@ class Widener {
   }
 
  private:
-  /// Is it handed to who runs the program?
+  /// Is it a result of the program?
   bool is_result(const Instruction& i) const {
     if (i.id >= id_limit_ || i.parent != module_.entry) return false;
     const Instruction* root = module_.entry->root;
@@ -72,12 +72,12 @@ class Widener {
     return scatter.id < id_limit_ && scatter.parent == module_.entry && scatter.parent->root != &scatter &&
            uses_.of(scatter).size() == 1;
   }
-  /// One number everywhere: no array is stored for it.
+  /// Is it one number everywhere? Then no array is stored for it.
   static bool starts_equal(const Instruction& scatter) {
     const Instruction& start = scatter.operand(0);
     return start.opcode == Opcode::kBroadcast && start.operand(0).shape.rank() == 0;
   }
-  /// Scalars alone, that call nobody.
+  /// Does it have only scalars, and no calls?
   static bool is_plain(const Computation& combiner, ElementType narrow) {
     return combiner.parameters().size() == 2 &&
            std::ranges::all_of(combiner.parameters(), [&](const Instruction* p) { return p->shape.type == narrow; }) &&
