@@ -19,7 +19,7 @@ const Pass kSpellPrecisions = {"spell-precisions", spell_precisions, Numerics::k
                                "before all others, which put operands in the place of results"};
 
 constexpr uint64_t kCheckSeed = 1;
-/// Larger modules are verified once, after all passes, unless LOWTIDE_CHECK is set: otherwise it took half of the time.
+/// Larger modules are verified once, after all passes, unless LOWTIDE_CHECK is set: verifying each took half the time.
 constexpr int64_t kVerifiedAlways = 5000;  // instructions
 
 /// LOWTIDE_DUMP: writes the module after a stage to a file that can be read as input.

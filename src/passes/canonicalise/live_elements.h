@@ -1,10 +1,9 @@
 #pragma once
 /// Which elements of which values are needed, through loops, branches and calls.
 ///
-/// Words: an instruction of tuple shape has one element per entry of its shape, any other has one. An instruction is
-/// *needed* when it must stay; an element is *live* when something needed reads it. The elements of a loop's operand,
-/// its body's parameter and root, its condition's parameter and its result are one and the same: live together or not
-/// at all.
+/// Terms: an instruction of tuple shape has one element per entry of its shape, any other has one. An instruction is
+/// *needed* if it must stay; an element is *live* if a needed instruction reads it. The elements of a loop's operand,
+/// its body's parameter and root, its condition's parameter and its result are the same: live together or not at all.
 
 #include <unordered_map>
 #include <unordered_set>

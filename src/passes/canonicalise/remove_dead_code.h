@@ -9,15 +9,15 @@
 /// during the call for each dead argument of a call; bytes(value) for a dead value that an executor would have
 /// computed.
 ///
-/// Goes: instructions without a needed reader; elements of tuples, opt-barriers, loop carries, branch and call
+/// Removed: instructions without a needed reader; elements of tuples, opt-barriers, loop carries, branch and call
 ///   arguments and results that are dead or only feed themselves; computations that nothing calls any more.
 ///
-/// Stays: what has side effects (infeed, outfeed, send, recv, stateful random bits, custom calls that say so, check.*)
-///   and all it needs; the entry's parameters, used or not, and so every alias and donor; operands and results of
-///   operations that make or take a tuple as a whole; loops and calls whose attributes count their elements (known
-///   induction variables, Shardy's shardings and manual regions, composites); instructions that control edges hold.
+/// Kept: operations with side effects (infeed, outfeed, send, recv, stateful random bits, custom calls that state them,
+///   check.*) and all that they need; the entry's parameters, used or not, and so every alias and donor; operands and
+///   results of operations that return or read a tuple as a whole; loops and calls whose attributes count elements
+///   (known induction variables, Shardy's shardings and manual regions, composites); those that control edges hold.
 ///
-/// A loop without live elements and side effects goes, whether it would have ended or not.
+/// A loop without live elements and side effects is removed, whether it would have ended or not.
 ///
 /// Requires: verified.  Keeps: roots, donation, schedule.
 /// Numerics: exact.

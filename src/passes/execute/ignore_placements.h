@@ -7,7 +7,7 @@
 /// Saves bytes(x) for each annotation that changes the sharding and back: here it moves nothing. Shardings of other
 /// instructions are dropped too, so that rewrites needn't avoid values with different placements.
 ///
-/// Only for running. A program that is handed on keeps its annotations, unless they are redundant
+/// Only for running. A program that is returned keeps its annotations, unless they are redundant
 /// (canonicalise/drop_annotations.h): a constraint with only unsharded dimensions means "replicate" to a partitioner. A
 /// program for XLA loses them if its header has no `num_partitions`: XLA runs no partitioner then, and needs the same
 /// memory with and without them.

@@ -13,7 +13,7 @@
 ///
 /// Requires: verified.  Keeps: roots, donation, schedule.
 /// Numerics: exact.
-/// Not done: modules that don't state one device's shards (analysis/partitioning.h): they are run, or handed on.
+/// Not done: modules that don't state one device's shards (analysis/partitioning.h): they are run, or returned.
 /// Tests: tests/text/passes/open-manual-regions/
 
 #include "passes/pass.h"

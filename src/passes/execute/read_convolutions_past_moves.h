@@ -13,7 +13,7 @@
 /// Requires: verified.  Keeps: roots, donation, schedule.
 /// Numerics: exact: the same products, summed in the same order.
 /// Looked through: transposes, reverses of a kernel's window, and reshapes that add or remove dimensions of one
-/// element. Not those that kernels make: they read past transposes in any case.
+/// element. Not convolutions that kernels compute: these read past transposes in any case.
 /// Tests: tests/text/passes/read-convolutions-past-moves/
 
 #include "passes/pass.h"

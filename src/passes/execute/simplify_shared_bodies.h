@@ -1,7 +1,7 @@
 #pragma once
 /// Simplifies bodies that many calls share before each call gets a copy.
 ///
-///     f { ..., 5 trips of a loop, ... }                f { the trips, with what is constant in them folded }
+///     f { ..., 5 trips of a loop, ... }                f { the trips, with constants folded }
 ///     a = call(x), to_apply=f                   ==>    a = call(x), to_apply=f
 ///     ... 1,999 more calls                             ...
 ///

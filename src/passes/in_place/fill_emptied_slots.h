@@ -9,7 +9,7 @@
 ///
 /// Saves bytes(gs) + bytes(hs). An iteration holds its slices until it has read the slot.
 ///
-/// A stack counts as emptied if another loop made it, each iteration reads one slot (inner loops included), it isn't
+/// A stack counts as emptied if another loop filled it, each iteration reads one slot (inner loops included), it isn't
 /// read after the loop, and no slot is read after the iteration that fills it. A stack counts as filled if each
 /// iteration writes one slot, all iterations write all slots, and after the loop only elementwise operations and
 /// reductions read it, a part of a slot at a time. A slice is a run of whole rows of the slot, written in as many

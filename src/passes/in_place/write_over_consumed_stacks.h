@@ -1,7 +1,7 @@
 #pragma once
 /// Lets a loop write its stacked results over the stacked operand that it consumes: `scan` with xs -> ys.
 ///
-///     ys = broadcast(0)                              (xs: donated, or made for this loop alone)
+///     ys = broadcast(0)                              (xs: donated, or created only for this loop)
 ///     while (i, ys, xs):                       ==>   while (i, ys = xs):
 ///       x = xs[i]; ys' = update(ys, f(x), i)           x = ys[i]; ys' = update(ys, f(x), i)
 ///

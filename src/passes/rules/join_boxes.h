@@ -19,7 +19,7 @@
 ///
 /// Requires: verified.  Keeps: roots, donation, schedule.
 /// Numerics: exact.
-/// Not joined: slices with other strides than 1, places that aren't known; slices of what an update wrote, or left:
+/// Not joined: slices with other strides than 1, places that aren't known; slices of what an update wrote, or kept:
 /// they would read the update, or the array before it, which would then live longer and prevent the update in place.
 /// Tests: tests/text/passes/join-boxes/
 

@@ -8,7 +8,7 @@
 /// operands may be recomputed. An einsum that scales by a vector, as written in RMSNorm, is such a dot.
 ///
 /// Requires: verified.  Keeps: roots, donation, schedule.
-/// Numerics: value-exact: one product, rounded once; the sum's zero would have made 0 of -0.
+/// Numerics: value-exact: one product, rounded once; the sum's zero would have turned -0 into 0.
 /// Not rewritten: results of a type narrower than an operand's.
 /// Tests: tests/text/passes/multiply-outer-products/
 

@@ -6,7 +6,7 @@
 
 namespace lowtide::engine {
 
-/// What each pass of a cluster computes and reads, with what it stores.
+/// What each pass of a cluster computes and reads, given the values that are stored.
 class PassUses {
  public:
   PassUses(const ValueGraph& graph, const StreamCluster& cluster);

@@ -56,8 +56,8 @@ struct StreamCluster {
 
 struct ClusterOptions {
   bool one_pass = false;  ///< only members of the seed's own pass
-  /// Only the seed, and what is computed from it slice by slice: other readers of other members use the original ones,
-  /// which are thus computed twice.
+  /// Only for the seed, and what is computed from it slice by slice: other readers of the other members use the
+  /// original ones, which are thus computed twice.
   bool alone = false;
   /// Only members of so many passes, from the first that needs the seed on; 0: all. Values before these are inputs,
   /// even if they could be computed slice by slice as well.
@@ -95,8 +95,8 @@ GraphLeaf array_behind(const ValueGraph& graph, const Instruction& operand);
 const Shape& shape_of(const ValueGraph& graph, GraphLeaf array);
 double bytes_of(const ValueGraph& graph, GraphLeaf array);
 
-/// The largest arrays that are stored and no result, largest first: instructions that make them, or their names where
-/// a loop does.
+/// The largest arrays that are stored and aren't results, largest first: the instructions that compute them, or the
+/// reads of a loop's elements.
 std::vector<const Instruction*> largest_arrays(const ValueGraph& graph, const std::vector<ValueState>& states,
                                                size_t most);
 

@@ -3,7 +3,7 @@
 /// within a slice as the whole computation would.
 ///
 ///     along m:  y = f32[4096,128] dot(p, v)        each row is summed by itself          in order
-///     along k:  g = f32[64,128] dot(p, dy)         g = dot(p[.., i:i+64], dy[i:i+64], g)  goes on where g stands
+///     along k:  g = f32[64,128] dot(p, dy)         g = dot(p[.., i:i+64], dy[i:i+64], g)  continues g
 ///     along r:  n = f32[128] reduce(e, 0), add     n = reduce({n, e[i:i+64]}), add        the same
 ///     along k:  g of a loop's state                g += ...                               partial sums, added up
 ///     along k:  m = f32[4096] reduce(s, -inf), max                                       any order is the same

@@ -22,7 +22,7 @@ ElementType type_of_sums(const Instruction& folded, const Shape& sums) {
 /// What one pass reads and computes.
 struct PassPlan {
   std::vector<int32_t> made;                             ///< members that it computes, by place
-  std::set<int32_t> anew;                                ///< cheap values that each tile makes whole, by place
+  std::set<int32_t> anew;                                ///< cheap values that each tile computes whole, by place
   std::vector<std::pair<Instruction*, int64_t>> sliced;  ///< arrays read slice by slice, and their sliced dimension
   std::vector<Instruction*> whole;                       ///< arrays that every tile reads whole
   std::vector<GraphLeaf> outputs, sums;
