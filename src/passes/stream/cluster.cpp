@@ -37,7 +37,7 @@ class Grower {
     settle();
     if (options.one_pass && cluster_.passes > 1 && cluster_.is_member(seed_.place)) {
       const int32_t pass = cluster_.members.at(seed_.place).pass;
-      std::erase_if(cluster_.members, [&](const auto& member) { return member.second.pass != pass; });
+      erase_if(cluster_.members, [&](const auto& member) { return member.second.pass != pass; });
       settle();
       if (cluster_.passes > 1) return {};
     }
@@ -108,7 +108,7 @@ class Grower {
   }
 
   bool insert(int32_t place, StreamMember member) {
-    if (!graph_.is_live(place) || !cluster_.members.emplace(place, std::move(member)).second) return false;
+    if (!graph_.is_live(place) || !cluster_.members.emplace(place, std::move(member))) return false;
     open_.push_back(place);
     return true;
   }
@@ -233,7 +233,7 @@ class Grower {
         return !cluster_.is_member(read.def) || light[static_cast<size_t>(read.def)];
       });
     };
-    return std::erase_if(cluster_.members, is_light_sum) > 0;
+    return erase_if(cluster_.members, is_light_sum) > 0;
   }
 
   /// Removes the first unsteady member, repeatedly. A removal makes no member before the current one unsteady, except
@@ -301,7 +301,7 @@ class Grower {
   bool keep_passes(int32_t count) {
     if (cluster_.passes <= count || !cluster_.is_member(seed_.place)) return false;
     const int32_t first = cluster_.members.at(seed_.place).pass;
-    std::erase_if(cluster_.members, [&](const auto& member) {
+    erase_if(cluster_.members, [&](const auto& member) {
       return member.second.pass < first || member.second.pass >= first + count;
     });
     settle();

@@ -6,6 +6,7 @@
 #include <set>
 #include <vector>
 
+#include "base/index_map.h"
 #include "ir/module.h"
 #include "passes/stream/loop_walk.h"
 #include "region/value_graph.h"
@@ -36,7 +37,7 @@ struct Stay {
 /// the slices that it reads and that are not stored.
 struct StreamCluster {
   int64_t extent = 0;                       ///< of the dimension
-  std::map<int32_t, StreamMember> members;  ///< by place in the graph
+  IndexMap<StreamMember> members;           ///< by place in the graph
   std::set<GraphLeaf> outputs;              ///< slices that non-members read: stored whole
   std::set<GraphLeaf> sums;
   std::map<int32_t, std::vector<Stay>> kept;  ///< by place: values stored only between passes, in order

@@ -21,13 +21,13 @@ class Weigher {
 
   ClusterWeight weigh() {
     weigh_bytes();
-    std::map<int32_t, int> times;
+    std::vector<bool> is_made(static_cast<size_t>(graph_.size()), false);
     for (int32_t pass = 0; pass < cluster_.passes; ++pass) {
       const std::vector<int32_t> made = members_of_pass(graph_, cluster_, pass);
       if (!made.empty()) weight_.ns_per_tile += 2 * cost_.kernel_start_ns();
       for (const int32_t place : made) {
-        const bool again = ++times[place] > 1;
-        weigh_time(place, again);
+        weigh_time(place, is_made[static_cast<size_t>(place)]);
+        is_made[static_cast<size_t>(place)] = true;
       }
     }
     return weight_;
@@ -78,7 +78,9 @@ class Weigher {
   /// Finds the most bytes that the cluster holds while it runs: without tiles, and tile by tile. Values that others
   /// keep live before and after it count in neither.
   void weigh_bytes() {
-    std::map<int32_t, double> starts, ends;  // by place: bytes whose lifetimes begin and end there
+    double given = 0;  // bytes of values from outside that only members read
+    // By place: bytes whose lifetimes begin and end there.
+    std::vector<double> starts(static_cast<size_t>(graph_.size()), 0), ends(starts.size(), 0);
     const PassUses uses(graph_, cluster_);
     std::vector<double> kept = stored_bytes_by_pass(graph_, cluster_, uses);  // live across all tiles of a pass
     const auto keep = [&](int32_t place, double bytes) {
@@ -95,8 +97,8 @@ class Weigher {
         }
         const int32_t last = last_reader(array);
         if (last == kForever || graph_.target().role_of(graph_.at(read.def)) == OpRole::kSource) continue;
-        starts[-1] += bytes_of(graph_, array);
-        ends[last] += bytes_of(graph_, array);
+        given += bytes_of(graph_, array);
+        ends[static_cast<size_t>(last)] += bytes_of(graph_, array);
         keep(read.def, bytes_of(graph_, array));
       }
     }
@@ -109,16 +111,15 @@ class Weigher {
           continue;
         }
         if (!is_stored(place) || member.leaves[leaf] == kWhole) continue;
-        starts[place] += bytes_of(graph_, array);
+        starts[static_cast<size_t>(place)] += bytes_of(graph_, array);
         const int32_t last = last_reader(array);
-        if (last != kForever) ends[last] += bytes_of(graph_, array);
+        if (last != kForever) ends[static_cast<size_t>(last)] += bytes_of(graph_, array);
       }
     }
-    double live = starts.contains(-1) ? starts[-1] : 0, most = live;
-    const double before = live;
+    const double before = given;
+    double live = given, most = given;
     for (const auto& [place, member] : cluster_.members) {
-      const double own = starts.contains(place) ? starts[place] : 0;
-      const double dying = ends.contains(place) ? ends[place] : 0;
+      const double own = starts[static_cast<size_t>(place)], dying = ends[static_cast<size_t>(place)];
       live += own;
       // An elementwise result may overwrite the operand that it reads last.
       const bool in_place = memory_class(graph_.at(place).opcode) == MemoryClass::kElementwise;

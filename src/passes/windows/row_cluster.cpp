@@ -65,7 +65,7 @@ class Grower {
       std::optional<RowForm> form = row_form(i, next.dimension);
       if (!form) continue;
       for (size_t p = 0; p < form->pieces.size(); ++p) open_reads(next, i, form->pieces[p], p == form->main);
-      cluster_.members[next.place] = {.dimension = next.dimension, .at = next.at, .form = std::move(*form)};
+      cluster_.members.emplace(next.place, {.dimension = next.dimension, .at = next.at, .form = std::move(*form)});
       for (const ValueGraph::Read& read : graph_.users(next.place)) open_user(next, read);
     }
   }
@@ -145,7 +145,7 @@ class Grower {
       }
     }
     const int32_t kept = pass[static_cast<size_t>(seed_.place)];
-    std::erase_if(cluster_.members, [&](const auto& m) { return pass[static_cast<size_t>(m.first)] != kept; });
+    erase_if(cluster_.members, [&](const auto& m) { return pass[static_cast<size_t>(m.first)] != kept; });
   }
 
   /// Finds values that others read, unless they are cheap to compute from the inputs: then the readers recompute them.

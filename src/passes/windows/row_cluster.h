@@ -33,7 +33,7 @@ struct RowInput {
 };
 
 struct RowCluster {
-  std::map<int32_t, RowMember> members;  ///< by place in the graph
+  IndexMap<RowMember> members;           ///< by place in the graph
   std::vector<int32_t> outputs;          ///< read by non-members, by place
   std::map<RowInput, RowSpan> inputs;
   int64_t first = 0, last = 0;  ///< tiles lie within [first, last); other rows are computed separately

@@ -17,12 +17,30 @@
 namespace lowtide::engine {
 namespace {
 
-using Environment = std::map<std::pair<const Instruction*, int32_t>, Token>;
+/// Numbers the arrays of a module's results, those of one instruction in sequence.
+class ArrayNumbers {
+ public:
+  explicit ArrayNumbers(const Module& module) : first_(static_cast<size_t>(module.id_limit()), kNoId) {
+    for (const auto& c : module.computations()) {
+      for (const auto& i : c->instructions()) {
+        first_[static_cast<size_t>(i->id)] = count_;
+        count_ += static_cast<int32_t>(leaf_count(i->shape));
+      }
+    }
+  }
+  size_t count() const { return static_cast<size_t>(count_); }
+  size_t of(const Instruction& i) const { return static_cast<size_t>(first_[static_cast<size_t>(i.id)]); }
+  size_t of(LeafRef array) const { return of(*array.instruction) + static_cast<size_t>(array.leaf); }
+
+ private:
+  std::vector<int32_t> first_;  ///< by id of the instruction
+  int32_t count_ = 0;
+};
 
 /// The state after one possible execution path.
 struct State {
   HeldBytes memory;
-  Environment tokens;
+  std::vector<Token> tokens;  ///< by number of the array; kNoId: it has no name yet
 };
 
 /// Executes the program with names in place of values: a step must find its operands' names where it reads.
@@ -33,13 +51,14 @@ class CheckProgram {
         target_(target),
         module_(*program.module),
         of_several_devices_(stated_parts(module_).has_value()),
+        numbers_(module_),
         proofs_(program, nest_of),
         visits_(most_visits) {}
 
   std::string run() {
     if (std::string fault = form_fault(program_); !fault.empty()) return fault;
     if (std::string fault = memory_fault(program_); !fault.empty()) return fault;
-    State start{HeldBytes(program_), {}};
+    State start{HeldBytes(program_), std::vector<Token>(numbers_.count(), kNoId)};
     if (std::string fault = kernel_fault(program_.steps, start.memory); !fault.empty()) return fault;
     fill(start);
     std::vector<State> states{std::move(start)};
@@ -95,16 +114,16 @@ class CheckProgram {
   /// The value's name here; views and bundles have the name of the value that they alias.
   Token token(State& state, LeafRef leaf) {
     leaf = behind_bundles(leaf);
-    const auto known = state.tokens.find({leaf.instruction, leaf.leaf});
-    if (known != state.tokens.end()) return known->second;
+    Token& own = state.tokens[numbers_.of(leaf)];
+    if (own != kNoId) return own;
     if (has_bytes_of_operand(*leaf.instruction)) return token(state, {leaf.instruction->operands[0], 0});
     const LeafRef before = passed_through(leaf);
     if (before.instruction != leaf.instruction) return token(state, before);
-    return state.tokens[{leaf.instruction, leaf.leaf}] = next_++;
+    return own = next_++;
   }
 
   void name(State& state, const Instruction* i, int64_t leaf, Token t) {
-    state.tokens[{i, static_cast<int32_t>(leaf)}] = t;
+    state.tokens[numbers_.of({i, static_cast<int32_t>(leaf)})] = t;
   }
 
   /// Has the slot the value's size? Not checked before partitioning, when slots have the size of one device's part.
@@ -369,8 +388,7 @@ class CheckProgram {
   void forget(State& state, const Computation& c) {
     for (const auto& i : c.instructions()) {
       if (i->opcode == Opcode::kConstant) continue;
-      auto it = state.tokens.lower_bound({i.get(), 0});
-      while (it != state.tokens.end() && it->first.first == i.get()) it = state.tokens.erase(it);
+      std::fill_n(state.tokens.begin() + static_cast<std::ptrdiff_t>(numbers_.of(*i)), leaf_count(i->shape), kNoId);
     }
   }
 
@@ -407,7 +425,9 @@ class CheckProgram {
       State& into = states.front();
       if (!into.memory.keep_common(other.memory)) fail("addresses depend on the way");
       // A name that only one path gave can't be in the bytes of both, so either state's name will do.
-      into.tokens.merge(other.tokens);
+      for (size_t k = 0; k < into.tokens.size(); ++k) {
+        if (into.tokens[k] == kNoId) into.tokens[k] = other.tokens[k];
+      }
     }
   }
 
@@ -435,6 +455,7 @@ class CheckProgram {
   const Target& target_;
   const Module& module_;
   const bool of_several_devices_;  ///< before partitioning: a copy may be divided differently
+  const ArrayNumbers numbers_;
   Token next_ = 0;
   std::map<std::tuple<const Instruction*, int32_t, std::vector<Token>>, Token>
       made_;  ///< by kernels, with their operands
