@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 
 declare -A packages=(
   [build]="g++ cmake ninja-build libfmt-dev libcli11-dev nlohmann-json3-dev zlib1g-dev
-    llvm-19-dev libdnnl-dev libopenblas-dev"
+    llvm-19-dev libdnnl-dev libopenblas-dev libjemalloc-dev"
   [test]="libgtest-dev librapidcheck-dev python3 python3-dev python3-venv pkg-config"
   [package]="dpkg-dev file"
   [check]="clang-19 clang-format-19 clang-tidy-19 libclang-rt-19-dev python3"

@@ -1,10 +1,10 @@
 // lowtide run: from the program to its results.
 #include <fmt/format.h>
-#include <malloc.h>
 
 #include <chrono>
 #include <cstdio>
 
+#include "allocator.h"
 #include "command_session.h"
 #include "lowtide/files.h"
 #include "lowtide/words.h"
@@ -118,7 +118,7 @@ Outcome execute(const RunOptions& options, RunReport& report) {
     return run(options, session, program, files, report);
   }
   LT_TRY(const Executable executable, prepare(options, session, std::move(module), limit, report));
-  ::malloc_trim(0);  // returns planning's memory, so that it doesn't add to the arena
+  return_free_memory();  // of planning, so that it doesn't add to the arena
   report.threads = session.threads();
   LT_TRY(RunFiles files, open_files(options, session, executable.results()));
   LT_TRY(Run program, executable.bind(files));
