@@ -100,9 +100,7 @@ class IndexMap {
 
  private:
   size_t offset(int32_t key) const { return static_cast<size_t>(key - first_); }
-  int32_t slot(int32_t key) const {
-    return key < first_ || offset(key) >= index_.size() ? -1 : index_[offset(key)];
-  }
+  int32_t slot(int32_t key) const { return key < first_ || offset(key) >= index_.size() ? -1 : index_[offset(key)]; }
   size_t checked_slot(int32_t key) const {
     const int32_t found = slot(key);
     LT_ASSERT(found >= 0, "no entry with this key");

@@ -301,9 +301,8 @@ class Grower {
   bool keep_passes(int32_t count) {
     if (cluster_.passes <= count || !cluster_.is_member(seed_.place)) return false;
     const int32_t first = cluster_.members.at(seed_.place).pass;
-    erase_if(cluster_.members, [&](const auto& member) {
-      return member.second.pass < first || member.second.pass >= first + count;
-    });
+    erase_if(cluster_.members,
+             [&](const auto& member) { return member.second.pass < first || member.second.pass >= first + count; });
     settle();
     return true;
   }
