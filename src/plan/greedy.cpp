@@ -1,8 +1,11 @@
 #include "plan/greedy.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
+#include <memory>
 #include <numeric>
+#include <utility>
 
 #include "plan/overlaps.h"
 
@@ -102,49 +105,129 @@ bool alive_together(const PackBuffer& a, const PackBuffer& b) {
   return false;
 }
 
-/// Placed buffers in order of offset. While they are few, visiting all of them is cheaper than finding and sorting
-/// those that are live together with the next buffer. Lifetimes are in separate arrays, so that a block of them is
-/// compared at once: most blocks contain none that overlaps.
+/// Placed buffers in order of offset. While they are few, looking through them is cheaper than finding and sorting
+/// those that are live together with the next buffer. They are in chunks, each with the set of parts of the program
+/// during which any of its buffers is live: most chunks have none that is live together with a short-lived buffer. Of
+/// the others, blocks of lifetimes are compared at once.
 class Placed {
  public:
-  void add(ArenaOffset begin, ArenaOffset end, Step born, Step dies, int32_t buffer) {
-    const auto at = std::upper_bound(taken_.begin(), taken_.end(), begin,
-                                     [](ArenaOffset given, const Row& row) { return given < row.begin; });
-    const auto place = at - taken_.begin();
-    taken_.insert(at, {begin, end, buffer});
-    born_.insert(born_.begin() + place, born);
-    dies_.insert(dies_.begin() + place, dies);
-  }
-
-  size_t size() const { return taken_.size(); }
-
-  /// Calls f(begin, end, buffer) by offset for those whose [first birth, last death) overlaps [born, dies).
-  template <class F>
-  void visit(Step born, Step dies, F&& f) const {
-    // without branches, so that it is vectorised
-    const auto overlaps = [&](size_t k) { return int{born_[k] < dies} & int{born < dies_[k]}; };
-    const auto look_at = [&](size_t from, size_t to) {
-      for (size_t k = from; k < to; ++k) {
-        if (overlaps(k) != 0) f(taken_[k].begin, taken_[k].end, taken_[k].buffer);
-      }
-    };
-    size_t k = 0;
-    for (; k + kBlock <= taken_.size(); k += kBlock) {
-      int any = 0;
-      for (size_t j = 0; j < kBlock; ++j) any |= overlaps(k + j);
-      if (any != 0) look_at(k, k + kBlock);
+  explicit Placed(const Problem& problem) {
+    Step last = std::numeric_limits<Step>::min();
+    first_ = std::numeric_limits<Step>::max();
+    for (const PackBuffer& buffer : problem.buffers) {
+      if (buffer.alive.empty()) continue;
+      first_ = std::min(first_, buffer.alive.front().born);
+      last = std::max(last, buffer.alive.back().dies);
     }
-    look_at(k, taken_.size());
+    steps_ = std::max<int64_t>(1, int64_t{last} - first_ + 1);
   }
 
- private:
-  static constexpr size_t kBlock = 16;
+  /// A buffer that was placed at [begin, end).
   struct Row {
     ArenaOffset begin, end;
     int32_t buffer;
+    bool has_gaps;  ///< in its life: it isn't live from its first birth to its last death
   };
-  std::vector<Row> taken_;
-  std::vector<Step> born_, dies_;  ///< first birth, last death
+
+  void add(const Row& row, Step born, Step dies) {
+    if (chunks_.empty()) chunks_.push_back(std::make_unique<Chunk>());
+    auto at = std::ranges::upper_bound(chunks_, row.begin, {}, [](const auto& c) { return c->rows[0].begin; });
+    if (at != chunks_.begin()) --at;
+    if ((*at)->count == kChunk) {
+      at = chunks_.insert(std::next(at), (*at)->split());
+      for (auto half = std::prev(at); half <= at; ++half) find_parts(**half);
+      if (row.begin < (*at)->rows[0].begin) --at;
+    }
+    (*at)->insert(row, born, dies);
+    note_parts((*at)->parts, born, dies);
+    ++size_;
+  }
+
+  size_t size() const { return size_; }
+
+  /// Calls f(row) by offset for those whose [first birth, last death) overlaps [born, dies).
+  template <class F>
+  void visit(Step born, Step dies, F&& f) const {
+    Parts mine{};
+    note_parts(mine, born, dies);
+    const size_t from = part_of(born) / 64, to = part_of(last_step(born, dies)) / 64;
+    for (const auto& chunk : chunks_) {
+      uint64_t both = 0;
+      for (size_t w = from; w <= to; ++w) both |= chunk->parts[w] & mine[w];
+      if (both != 0) chunk->visit(born, dies, f);
+    }
+  }
+
+ private:
+  static constexpr size_t kChunk = 64, kBlock = 16, kParts = 512;
+  using Parts = std::array<uint64_t, kParts / 64>;  ///< a set of equal parts of the program's steps
+  struct Chunk {
+    Parts parts{};
+    size_t count = 0;
+    std::array<Step, kChunk> born{}, dies{};  ///< first birth, last death; zeros after the last row overlap nothing
+    std::array<Row, kChunk> rows{};
+
+    void insert(const Row& row, Step row_born, Step row_dies) {
+      size_t place = count;
+      for (; place > 0 && row.begin < rows[place - 1].begin; --place) {
+        rows[place] = rows[place - 1];
+        born[place] = born[place - 1];
+        dies[place] = dies[place - 1];
+      }
+      rows[place] = row;
+      born[place] = row_born;
+      dies[place] = row_dies;
+      ++count;
+    }
+
+    /// Moves the second half of the rows to a new chunk.
+    std::unique_ptr<Chunk> split() {
+      auto half = std::make_unique<Chunk>();
+      for (size_t k = kChunk / 2; k < kChunk; ++k) {
+        half->rows[k - kChunk / 2] = rows[k];
+        half->born[k - kChunk / 2] = std::exchange(born[k], 0);
+        half->dies[k - kChunk / 2] = std::exchange(dies[k], 0);
+      }
+      half->count = count = kChunk / 2;
+      return half;
+    }
+
+    template <class F>
+    void visit(Step from, Step to, F&& f) const {
+      // without branches, so that it is vectorised
+      const auto overlaps = [&](size_t k) { return int{born[k] < to} & int{from < dies[k]}; };
+      for (size_t block = 0; block < count; block += kBlock) {
+        int any = 0;
+        for (size_t j = 0; j < kBlock; ++j) any |= overlaps(block + j);
+        if (any == 0) continue;
+        for (size_t k = block; k < std::min(block + kBlock, count); ++k) {
+          if (overlaps(k) != 0) f(rows[k]);
+        }
+      }
+    }
+  };
+
+  static Step last_step(Step born, Step dies) { return std::max(born, dies - 1); }
+  size_t part_of(Step step) const { return static_cast<size_t>((int64_t{step} - first_) * int64_t{kParts} / steps_); }
+
+  void note_parts(Parts& parts, Step born, Step dies) const {
+    const size_t first = part_of(born), last = part_of(last_step(born, dies));
+    for (size_t w = first / 64; w <= last / 64; ++w) {
+      const uint64_t after = w == first / 64 ? ~uint64_t{0} << first % 64 : ~uint64_t{0};
+      const uint64_t before = w == last / 64 ? ~uint64_t{0} >> (63 - last % 64) : ~uint64_t{0};
+      parts[w] |= after & before;
+    }
+  }
+
+  void find_parts(Chunk& chunk) const {
+    chunk.parts = {};
+    for (size_t k = 0; k < chunk.count; ++k) note_parts(chunk.parts, chunk.born[k], chunk.dies[k]);
+  }
+
+  Step first_ = 0;
+  int64_t steps_ = 1;
+  std::vector<std::unique_ptr<Chunk>> chunks_;
+  size_t size_ = 0;
 };
 constexpr size_t kFew = 8192;
 /// The cost of a visit with finding and sorting, relative to a visit when all buffers are visited.
@@ -231,7 +314,7 @@ Placement pack_in_sequence(const Problem& problem, std::span<const int32_t> sequ
   Placement placement;
   placement.offsets.assign(problem.buffers.size(), 0);
   const bool few = problem.buffers.size() <= kFew;
-  Placed rows;
+  Placed rows(problem);
   Overlaps tree(few ? Problem{} : problem);
   std::vector<Taken> taken;
   int64_t visited = 0;
@@ -239,11 +322,14 @@ Placement pack_in_sequence(const Problem& problem, std::span<const int32_t> sequ
     const PackBuffer& buffer = problem.buffers[static_cast<size_t>(b)];
     if (buffer.size <= 0 || buffer.alive.empty()) continue;
     const Step born = buffer.alive.front().born, dies = buffer.alive.back().dies;
+    const bool has_gaps = buffer.alive.size() > 1;
     BestFit fit(buffer.size, problem.alignment_of(buffer));
     if (few) {
       visited += static_cast<int64_t>(rows.size());
-      rows.visit(born, dies, [&](ArenaOffset begin, ArenaOffset end, int32_t other) {
-        if (alive_together(buffer, problem.buffers[static_cast<size_t>(other)])) fit.pass(begin, end);
+      rows.visit(born, dies, [&](const Placed::Row& row) {
+        const bool may_miss = has_gaps || row.has_gaps;
+        const auto& other = problem.buffers[static_cast<size_t>(row.buffer)];
+        if (!may_miss || alive_together(buffer, other)) fit.pass(row.begin, row.end);
       });
     } else {
       taken.clear();
@@ -259,7 +345,7 @@ Placement pack_in_sequence(const Problem& problem, std::span<const int32_t> sequ
     placement.offsets[static_cast<size_t>(b)] = at;
     placement.height = std::max(placement.height, end);
     if (few) {
-      rows.add(at, end, born, dies, b);
+      rows.add({at, end, b, has_gaps}, born, dies);
     } else {
       tree.add(b);
     }
