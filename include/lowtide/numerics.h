@@ -9,7 +9,7 @@ namespace lowtide {
 
 enum class Numerics : uint8_t {
   kExact,         ///< the same bits
-  kValueExact,    ///< the same values: a zero may change its sign, a NaN its payload
+  kValueExact,    ///< the same values for finite inputs: a zero may change its sign
   kReassociated,  ///< sums are computed in another order
   kOptIn,         ///< results change; only on request
 };

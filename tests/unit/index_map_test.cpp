@@ -33,7 +33,9 @@ TEST(IndexMap, IsAnOrderedMap) {
         const auto entry = map.lower_bound(key);
         const auto same = expected.lower_bound(key);
         ASSERT_EQ(entry == map.end(), same == expected.end());
-        if (same != expected.end()) ASSERT_EQ(entry->first, same->first);
+        if (same != expected.end()) {
+          ASSERT_EQ(entry->first, same->first);
+        }
         break;
       }
       default: {
@@ -44,7 +46,9 @@ TEST(IndexMap, IsAnOrderedMap) {
     ASSERT_EQ(map.size(), expected.size());
     ASSERT_EQ(map.contains(key), expected.contains(key));
     ASSERT_EQ(map.find(key) == map.end(), !expected.contains(key));
-    if (step % 50 == 0) ASSERT_EQ(entries(map), entries(expected));
+    if (step % 50 == 0) {
+      ASSERT_EQ(entries(map), entries(expected));
+    }
   }
   EXPECT_FALSE(map.empty());
 }
