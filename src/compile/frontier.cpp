@@ -54,6 +54,7 @@ constexpr double kThrifts[] = {0.2, 1, 0.02};  ///< of a plan's time: added to t
 
 constexpr int64_t kInstructionsAtOnce = 200'000;  ///< of all modules in memory at once
 constexpr int64_t kPlansPerThread = 4;            ///< so that all threads finish at about the same time
+constexpr size_t kMostAhead = 3;                  ///< plans made before it is known whether they are wanted
 
 /// How many plans fit in memory at once.
 int64_t plans_at_once(const Planner& planner) {
@@ -342,13 +343,34 @@ class Search {
     return trial ? std::optional(*trial) : std::nullopt;
   }
 
-  /// Measures the plans that weren't attempted yet, in this order, until the search must end.
-  void attempt_all(const std::vector<Decisions>& all) {
+  /// Measures these plans and, on threads that would have nothing to do, some of those that are probably wanted `next`:
+  /// they count once they are attempted, so that the search is the same for any number of threads.
+  std::vector<Result<Measured>> measure_ahead(const std::vector<Decisions>& wanted,
+                                              const std::vector<Decisions>& next) {
+    std::vector<Decisions> all;
+    for (const Decisions& decisions : wanted) {
+      if (!ahead_.contains(key_of(decisions))) all.push_back(decisions);
+    }
+    const size_t at_once = all.empty() ? 0 : std::min(static_cast<size_t>(threads_), 1 + kMostAhead);
+    for (const Decisions& decisions : next) {
+      const std::string key = key_of(decisions);
+      if (all.size() < at_once && !ahead_.contains(key) && !tried_.contains(key)) all.push_back(decisions);
+    }
+    std::vector<Result<Measured>> measured = measure(all);
+    for (size_t k = 0; k < all.size(); ++k) ahead_.emplace(key_of(all[k]), std::move(measured[k]));
+    std::vector<Result<Measured>> plans;
+    for (const Decisions& decisions : wanted) plans.push_back(std::move(ahead_.extract(key_of(decisions)).mapped()));
+    return plans;
+  }
+
+  /// Measures the plans that weren't attempted yet, in this order, until the search must end. `next`: those that are
+  /// probably attempted afterwards.
+  void attempt_all(const std::vector<Decisions>& all, const std::vector<Decisions>& next = {}) {
     const int64_t side_by_side = is_brief_ ? kBriefBatch : kPlansPerThread * threads_;
     const int64_t most = std::min(plans_at_once(planner_), side_by_side);
     std::vector<Decisions> batch;
     const auto finish = [&] {
-      std::vector<Result<Measured>> plans = measure(batch);
+      std::vector<Result<Measured>> plans = measure_ahead(batch, next);
       for (size_t k = 0; k < batch.size(); ++k) {
         if (plans[k].ok()) show(record(plans[k].take(), batch[k]));
       }
@@ -412,18 +434,23 @@ class Search {
   void attempt_all(const std::vector<Series>& steps) {
     std::vector<bool> is_too_slow(steps.size(), false);
     for (size_t round = 0;; ++round) {
-      std::vector<Decisions> all;
+      std::vector<Decisions> all, next;
       for (size_t k = 0; k < steps.size(); ++k) {
-        if (!is_too_slow[k] && round < steps[k].steps.size()) all.push_back(steps[k].steps[round]);
+        const std::vector<Decisions>& mine = steps[k].steps;
+        if (is_too_slow[k] || round >= mine.size()) continue;
+        all.push_back(mine[round]);
+        const size_t after = std::min(mine.size(), round + 1 + kMostAhead);
+        for (size_t later = round + 1; later < after; ++later) next.push_back(mine[later]);
       }
-      if (all.empty() || is_enough()) return;
-      attempt_all(all);
+      if (all.empty() || is_enough()) break;
+      attempt_all(all, next);
       for (size_t k = 0; k < steps.size(); ++k) {
         if (round >= steps[k].steps.size()) continue;
         const Trial* trial = tried(steps[k].steps[round]);
         is_too_slow[k] = is_too_slow[k] || (trial && trial->point.ns > next_.state.most_ns);
       }
     }
+    ahead_.clear();
   }
 
   /// Prepends an easier step to each series whose first step saves memory, but is too slow since its tiles are small.
@@ -485,6 +512,7 @@ class Search {
   const bool is_brief_ = options_.only_free && context_.settings().brief_search;
   const int threads_ = threads_for(planner_);
   std::map<std::string, std::optional<Trial>> tried_;  ///< by decisions; nothing if these don't apply
+  std::map<std::string, Result<Measured>> ahead_;      ///< by decisions: measured, but not attempted yet
 };
 
 }  // namespace
