@@ -1,6 +1,7 @@
 #include "schedule/host.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace lowtide::engine {
 namespace {
@@ -64,8 +65,10 @@ class FindHosts {
   /// Moves one class that is live at the step of the highest load out of the arena; false if none can move.
   bool relieve_peak() {
     const auto peak = static_cast<Step>(std::max_element(live_.begin(), live_.end()) - live_.begin());
-    for (const int32_t c : movable_) {
-      if (out_.host[static_cast<size_t>(c)] != kNoId || !alive_at(c, peak)) continue;
+    for (int32_t& movable : movable_) {
+      if (movable == kNoId || !alive_at(movable, peak)) continue;
+      // It is moved now or, since hosts only become fuller, never.
+      const int32_t c = std::exchange(movable, kNoId);
       for (const int32_t host : hosts_) {
         const int64_t offset = room(host, c);
         if (offset < 0) continue;

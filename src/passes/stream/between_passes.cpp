@@ -33,14 +33,16 @@ class Keeper {
   }
 
   /// Drops values step by step, while the time per byte is within the price; `seen` gets the price of each step.
-  void drop_within(double ns_per_byte, const std::function<void(double)>& seen = {}) {
+  void drop_within(double ns_per_byte, const std::function<void(double, const PassUses&)>& seen = {}) {
+    PassUses uses(graph_, cluster_);
     for (int step = 0; step < kMostSteps; ++step) {
-      const std::optional<Drop> best = cheapest(PassUses(graph_, cluster_));
+      const std::optional<Drop> best = cheapest(uses);
       if (!best || best->ns > ns_per_byte * bytes_at(best->place)) return;
       const double price = best->ns / bytes_at(best->place);
       apply(*best);
       trim(PassUses(graph_, cluster_));
-      if (seen) seen(price);
+      uses = PassUses(graph_, cluster_);
+      if (seen) seen(price, uses);
     }
   }
 
@@ -205,13 +207,14 @@ std::vector<Keeping> keeping_choices(const ValueGraph& graph, const std::vector<
     std::map<int32_t, std::vector<Stay>> kept;
   };
   std::vector<Step> steps;
-  Keeper(graph, states, cluster).drop_within(std::numeric_limits<double>::infinity(), [&](double price) {
-    const std::vector<double> load = stored_bytes_by_pass(graph, cluster, PassUses(graph, cluster));
-    Step step{price, *std::ranges::max_element(load), cluster.kept};
-    if (!steps.empty()) step.price = std::max(step.price, steps.back().price);
-    if (!steps.empty()) step.least = std::min(step.least, steps.back().least);
-    steps.push_back(std::move(step));
-  });
+  Keeper(graph, states, cluster)
+      .drop_within(std::numeric_limits<double>::infinity(), [&](double price, const PassUses& uses) {
+        const std::vector<double> load = stored_bytes_by_pass(graph, cluster, uses);
+        Step step{price, *std::ranges::max_element(load), cluster.kept};
+        if (!steps.empty()) step.price = std::max(step.price, steps.back().price);
+        if (!steps.empty()) step.least = std::min(step.least, steps.back().least);
+        steps.push_back(std::move(step));
+      });
   std::vector<Keeping> choices;
   if (steps.empty()) return choices;
   // Chooses steps with about equal ratios of stored bytes.
