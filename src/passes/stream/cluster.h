@@ -36,9 +36,9 @@ struct Stay {
 /// Members that read a sum, or any other value that needs all slices, are computed in a later pass, which recomputes
 /// the slices that it reads and that are not stored.
 struct StreamCluster {
-  int64_t extent = 0;                       ///< of the dimension
-  IndexMap<StreamMember> members;           ///< by place in the graph
-  std::set<GraphLeaf> outputs;              ///< slices that non-members read: stored whole
+  int64_t extent = 0;              ///< of the dimension
+  IndexMap<StreamMember> members;  ///< by place in the graph
+  std::set<GraphLeaf> outputs;     ///< slices that non-members read: stored whole
   std::set<GraphLeaf> sums;
   std::map<int32_t, std::vector<Stay>> kept;  ///< by place: values stored only between passes, in order
   int32_t passes = 0;

@@ -33,8 +33,8 @@ struct RowInput {
 };
 
 struct RowCluster {
-  IndexMap<RowMember> members;           ///< by place in the graph
-  std::vector<int32_t> outputs;          ///< read by non-members, by place
+  IndexMap<RowMember> members;   ///< by place in the graph
+  std::vector<int32_t> outputs;  ///< read by non-members, by place
   std::map<RowInput, RowSpan> inputs;
   int64_t first = 0, last = 0;  ///< tiles lie within [first, last); other rows are computed separately
   bool is_member(int32_t place) const { return members.contains(place); }
