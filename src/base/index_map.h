@@ -1,6 +1,7 @@
 #pragma once
-/// An ordered map from small integers, such as places in a graph, whose lookups are those of an array.
+/// An ordered map from small non-negative integers, such as places in a graph, whose lookups are those of an array.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -53,8 +54,8 @@ class IndexMap {
   using iterator = Iterator<IndexMap, value_type>;
   using const_iterator = Iterator<const IndexMap, const value_type>;
 
-  bool empty() const { return size_ == 0; }
-  size_t size() const { return size_; }
+  bool empty() const { return size() == 0; }
+  size_t size() const { return values_.size() - free_.size(); }
   bool contains(int32_t key) const { return slot(key) >= 0; }
   T& at(int32_t key) { return values_[checked_slot(key)].second; }
   const T& at(int32_t key) const { return values_[checked_slot(key)].second; }
@@ -83,7 +84,6 @@ class IndexMap {
       free_.pop_back();
       values_[static_cast<size_t>(slot)] = {key, std::move(value)};
     }
-    ++size_;
     return true;
   }
 
@@ -94,7 +94,6 @@ class IndexMap {
     int32_t& slot = index_[entry.at_];
     values_[static_cast<size_t>(slot)].second = T();
     free_.push_back(std::exchange(slot, -1));
-    --size_;
     return ++entry;
   }
 
@@ -109,7 +108,7 @@ class IndexMap {
   /// The position of the first entry at or after one in the index.
   size_t next(size_t at) const {
     while (at < index_.size() && index_[at] < 0) ++at;
-    return at < index_.size() ? at : index_.size();
+    return std::min(at, index_.size());
   }
 
   /// Extends the index to the key; at the front by at least its length, so that this is rare.
@@ -117,7 +116,7 @@ class IndexMap {
     if (index_.empty()) first_ = key;
     if (key < first_) {
       const int32_t lowest = first_ - static_cast<int32_t>(index_.size());
-      const int32_t from = lowest < key ? (lowest > 0 ? lowest : 0) : key;
+      const int32_t from = std::clamp(lowest, 0, key);
       index_.insert(index_.begin(), static_cast<size_t>(first_ - from), -1);
       first_ = from;
     }
@@ -128,7 +127,6 @@ class IndexMap {
   std::vector<int32_t> index_;  ///< by key - first_: where its value is; -1: there is none
   std::vector<value_type> values_;
   std::vector<int32_t> free_;  ///< unused entries of values_
-  size_t size_ = 0;
 };
 
 /// Removes the entries for which the predicate holds, and returns their number.

@@ -353,8 +353,9 @@ class Search {
     }
     const size_t at_once = all.empty() ? 0 : std::min(static_cast<size_t>(threads_), 1 + kMostAhead);
     for (const Decisions& decisions : next) {
+      if (all.size() >= at_once) break;
       const std::string key = key_of(decisions);
-      if (all.size() < at_once && !ahead_.contains(key) && !tried_.contains(key)) all.push_back(decisions);
+      if (!ahead_.contains(key) && !tried_.contains(key)) all.push_back(decisions);
     }
     std::vector<Result<Measured>> measured = measure(all);
     for (size_t k = 0; k < all.size(); ++k) ahead_.emplace(key_of(all[k]), std::move(measured[k]));

@@ -457,8 +457,8 @@ class CheckProgram {
   const bool of_several_devices_;  ///< before partitioning: a copy may be divided differently
   const ArrayNumbers numbers_;
   Token next_ = 0;
-  std::map<std::tuple<const Instruction*, int32_t, std::vector<Token>>, Token>
-      made_;  ///< by kernels, with their operands
+  /// Results of kernels, by output and operands.
+  std::map<std::tuple<const Instruction*, int32_t, std::vector<Token>>, Token> made_;
   KernelProofs proofs_;
   std::set<const ProgramStep*> routines_;  ///< whose scratch was checked
   std::string fault_;
