@@ -79,7 +79,7 @@ Result<Shape> infer_convert(const Instruction& instruction) {
 
 /// The strides of an array's elements stored in the order of its layout, without padding.
 Dims physical_steps(const Shape& shape) {
-  if (!shape.layout || shape.layout->minor_to_major.size() != shape.dims.size()) return row_major_steps(shape.dims);
+  if (!shape.layout || shape.layout->minor_to_major.size() != shape.dims.size()) return row_major_strides(shape.dims);
   Dims steps(shape.dims.size(), 1);
   int64_t step = 1;
   for (const int64_t d : shape.layout->minor_to_major) {
@@ -141,9 +141,9 @@ Result<Value> eval_bitcast(const Instruction& instruction, Operands operands, Ev
   LT_ASSIGN_OR_RETURN(const std::shared_ptr<Literal> from, new_array(shape));
   LT_ASSIGN_OR_RETURN(const std::shared_ptr<Literal> to, new_array(instruction.shape));
   LT_ASSIGN_OR_RETURN(const std::shared_ptr<Literal> result, new_array(instruction.shape));
-  copy_strided({shape.dims, physical_steps(shape), row_major_steps(shape.dims)}, *operands[0], *from);
+  copy_strided({shape.dims, physical_steps(shape), row_major_strides(shape.dims)}, *operands[0], *from);
   reinterpret(*from, *to);
-  copy_strided({to->shape().dims, row_major_steps(to->shape().dims), physical_steps(to->shape())}, *to, *result);
+  copy_strided({to->shape().dims, row_major_strides(to->shape().dims), physical_steps(to->shape())}, *to, *result);
   return Value(result);
 }
 

@@ -15,7 +15,7 @@
 namespace lowtide::engine {
 namespace {
 
-Result<Shape> infer(const Instruction& instruction) {
+Result<Shape> infer_broadcast(const Instruction& instruction) {
   LT_RETURN_IF_ERROR(check_operands(instruction, "C1", 1, kAnything));
   LT_RETURN_IF_ERROR(check_declared(instruction, "C1", kAnything));
   const Shape& operand = instruction.operand(0).shape;
@@ -47,19 +47,20 @@ Result<Shape> infer(const Instruction& instruction) {
   return result;
 }
 
-Result<Value> eval(const Instruction& instruction, Operands operands, EvalContext&) {
+Result<Value> eval_broadcast(const Instruction& instruction, Operands operands, EvalContext&) {
   LT_ASSIGN_OR_RETURN(const std::shared_ptr<Literal> result, new_array(instruction.shape));
   const Dims& extents = instruction.shape.dims;
   const Dims& dimensions = instruction.as<DimensionsAttributes>().dimensions;
   LT_ASSIGN_OR_RETURN(const Value operand, convert_elements(operands[0], instruction.shape.type));
-  const Dims steps = row_major_steps(operand->shape().dims);
-  StridedCopy copy{extents, row_major_steps(extents), Dims(extents.size(), 0)};
+  const Dims steps = row_major_strides(operand->shape().dims);
+  StridedCopy copy{extents, row_major_strides(extents), Dims(extents.size(), 0)};
   for (size_t i = 0; i < steps.size(); ++i) copy.from_steps[static_cast<size_t>(dimensions[i])] = steps[i];
   copy_strided(copy, *operand, *result);
   return Value(result);
 }
 
-void element(ElementContext& context, const Instruction& instruction, const Index& index, std::span<NodeId> leaves) {
+void element_broadcast(ElementContext& context, const Instruction& instruction, const Index& index,
+                       std::span<NodeId> leaves) {
   Index from;
   for (const int64_t d : instruction.as<DimensionsAttributes>().dimensions) {
     from.push_back(index[static_cast<size_t>(d)]);
@@ -83,6 +84,7 @@ constexpr Slicing kBroadcastSlicing{.roles = roles_of_broadcast,
                                     .whole = ReadWhole::kAny,
                                     .adapt = keep_attributes,
                                     .folds = never_folds,
+                                    .positions = no_positions,
                                     .rows = kRowsInStep};
 
 /// Are all new dimensions of a broadcast inside those that it keeps? Extents of 1 don't matter.
@@ -110,9 +112,9 @@ void reads_of_broadcast(OperandReads& reads) {
 
 const OpRule kBroadcastRule{.read = read_dimensions_or_none,
                             .print = print_dimensions,
-                            .infer = infer,
-                            .eval = eval,
-                            .element = element,
+                            .infer = infer_broadcast,
+                            .eval = eval_broadcast,
+                            .element = element_broadcast,
                             .slicing = kBroadcastSlicing,
                             .extents = extents_by_roles,
                             .reads = reads_of_broadcast,

@@ -17,7 +17,7 @@ namespace {
 constexpr std::array<std::string_view, 6> kDirections = {"EQ", "NE", "GE", "GT", "LE", "LT"};
 constexpr std::array<std::string_view, 5> kTypes = {"", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED"};
 
-Status read(AttributeReader& reader, Instruction& instruction) {
+Status read_compare(AttributeReader& reader, Instruction& instruction) {
   CompareAttributes compare;
   LT_ASSIGN_OR_RETURN(const std::string direction, reader.take_word("direction"));
   const auto d = std::find(kDirections.begin(), kDirections.end(), direction);
@@ -31,13 +31,13 @@ Status read(AttributeReader& reader, Instruction& instruction) {
   return {};
 }
 
-void print(const Instruction& instruction, AttributeWriter& writer) {
+void print_compare(const Instruction& instruction, AttributeWriter& writer) {
   const auto& compare = instruction.as<CompareAttributes>();
   writer.text("direction", kDirections[static_cast<size_t>(compare.direction)]);
   if (compare.type != CompareType::kDefault) writer.text("type", kTypes[static_cast<size_t>(compare.type)]);
 }
 
-Result<Shape> infer(const Instruction& instruction) {
+Result<Shape> infer_compare(const Instruction& instruction) {
   LT_RETURN_IF_ERROR(check_operands(instruction, "C1", 2, kAnything));
   const Shape& a = instruction.operand(0).shape;
   LT_RETURN_IF_ERROR(check_pair(instruction, a, instruction.operand(1).shape));
@@ -48,7 +48,7 @@ Result<Shape> infer(const Instruction& instruction) {
   return with_type(a, ElementType::kPred);
 }
 
-Result<Value> eval(const Instruction& instruction, Operands operands, EvalContext&) {
+Result<Value> eval_compare(const Instruction& instruction, Operands operands, EvalContext&) {
   const CompareAttributes& attributes = instruction.as<CompareAttributes>();
   LT_ASSIGN_OR_RETURN(const std::vector<Value> same, in_one_type(operands));
   return dispatch_computed(same[0]->shape().type, [&]<class C>() {
@@ -57,7 +57,8 @@ Result<Value> eval(const Instruction& instruction, Operands operands, EvalContex
   });
 }
 
-void element(ElementContext& context, const Instruction& instruction, const Index& index, std::span<NodeId> leaves) {
+void element_compare(ElementContext& context, const Instruction& instruction, const Index& index,
+                     std::span<NodeId> leaves) {
   NestBuilder& nest = context.nest;
   const ElementType type = common_type(instruction.operand(0).shape.type, instruction.operand(1).shape.type);
   const NodeId a = nest.convert(context.element(instruction.operand(0), index), type);
@@ -67,11 +68,11 @@ void element(ElementContext& context, const Instruction& instruction, const Inde
 
 }  // namespace
 
-const OpRule kCompareRule{.read = read,
-                          .print = print,
-                          .infer = infer,
-                          .eval = eval,
-                          .element = element,
+const OpRule kCompareRule{.read = read_compare,
+                          .print = print_compare,
+                          .infer = infer_compare,
+                          .eval = eval_compare,
+                          .element = element_compare,
                           .slicing = kSlicedByElement,
                           .extents = extents_by_roles,
                           .reads = reads_by_element,

@@ -168,6 +168,7 @@ constexpr Slicing kConcatenateSlicing{.roles = roles_of_concatenate,
                                       .whole = ReadWhole::kScalars,
                                       .adapt = keep_attributes,
                                       .folds = never_folds,
+                                      .positions = no_positions,
                                       .rows = {.pieces = rows_of_concatenate, .adapt = keep_row_attributes}};
 
 void extents_of_concatenate(ExtentRelater& r) {

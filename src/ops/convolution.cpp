@@ -191,6 +191,7 @@ constexpr Slicing kConvolutionSlicing{.roles = roles_of_convolution,
                                       .whole = ReadWhole::kSecond,
                                       .adapt = keep_attributes,
                                       .folds = folds_of_convolution,
+                                      .positions = no_positions,
                                       .rows = {.pieces = rows_under_windows, .adapt = clip_to_rows_of_convolution}};
 
 void relate_groups(ExtentRelater& r, const ConvolutionAttributes& a) {

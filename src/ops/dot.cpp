@@ -86,6 +86,7 @@ constexpr Slicing kDotSlicing{.roles = roles_of_dot,
                               .whole = ReadWhole::kAny,
                               .adapt = keep_attributes,
                               .folds = folds_of_dot,
+                              .positions = no_positions,
                               .rows = kRowsInStep};
 
 void extents_of_dot(ExtentRelater& r) {

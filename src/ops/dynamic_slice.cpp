@@ -26,13 +26,13 @@
 namespace lowtide::engine {
 namespace {
 
-Status read(AttributeReader& reader, Instruction& instruction) {
+Status read_dynamic_slice(AttributeReader& reader, Instruction& instruction) {
   LT_ASSIGN_OR_RETURN(Dims sizes, reader.take_dims("dynamic_slice_sizes"));
   instruction.attributes = DynamicSliceAttributes{std::move(sizes)};
   return {};
 }
 
-void print(const Instruction& instruction, AttributeWriter& writer) {
+void print_dynamic_slice(const Instruction& instruction, AttributeWriter& writer) {
   writer.dims("dynamic_slice_sizes", instruction.as<DynamicSliceAttributes>().sizes);
 }
 
@@ -44,7 +44,7 @@ bool fits(const Dims& sizes, const Dims& extents) {
   return true;
 }
 
-Result<Shape> infer_slice(const Instruction& instruction) {
+Result<Shape> infer_dynamic_slice(const Instruction& instruction) {
   LT_RETURN_IF_ERROR(check_operands(instruction, "C1", kAnyArity, kAnything));
   const Shape& operand = instruction.operand(0).shape;
   const Dims& sizes = instruction.as<DynamicSliceAttributes>().sizes;
@@ -127,6 +127,7 @@ constexpr Slicing kDynamicSliceSlicing{.roles = roles_of_dynamic<1>,
                                        .whole = ReadWhole::kScalars,
                                        .adapt = size_slice,
                                        .folds = never_folds,
+                                       .positions = no_positions,
                                        .rows = kRowsInStep};
 
 std::optional<std::vector<RowPiece>> rows_of_update(const Instruction& update, int64_t d) {
@@ -161,6 +162,7 @@ constexpr Slicing kUpdateSlicing{.roles = roles_of_dynamic<2>,
                                  .whole = ReadWhole::kScalars,
                                  .adapt = keep_attributes,
                                  .folds = never_folds,
+                                 .positions = no_positions,
                                  .rows = {.pieces = rows_of_update, .adapt = keep_row_attributes}};
 
 void extents_of_dynamic_slice(ExtentRelater& r) {
@@ -185,9 +187,9 @@ void reads_of_update(OperandReads& reads) { reads.through(reads.evaluations().co
 
 }  // namespace
 
-const OpRule kDynamicSliceRule{.read = read,
-                               .print = print,
-                               .infer = infer_slice,
+const OpRule kDynamicSliceRule{.read = read_dynamic_slice,
+                               .print = print_dynamic_slice,
+                               .infer = infer_dynamic_slice,
                                .eval = eval_slice,
                                .element = element_slice,
                                .slicing = kDynamicSliceSlicing,

@@ -28,7 +28,7 @@
 namespace lowtide::engine {
 namespace {
 
-Status read(AttributeReader& reader, Instruction& instruction) {
+Status read_gather(AttributeReader& reader, Instruction& instruction) {
   GatherAttributes gather;
   LT_ASSIGN_OR_RETURN(gather.offset_dims, reader.take_dims("offset_dims"));
   LT_ASSIGN_OR_RETURN(gather.collapsed_slice_dims, reader.take_dims("collapsed_slice_dims"));
@@ -42,7 +42,7 @@ Status read(AttributeReader& reader, Instruction& instruction) {
   return {};
 }
 
-void print(const Instruction& instruction, AttributeWriter& writer) {
+void print_gather(const Instruction& instruction, AttributeWriter& writer) {
   const auto& gather = instruction.as<GatherAttributes>();
   writer.dims("offset_dims", gather.offset_dims);
   writer.dims("collapsed_slice_dims", gather.collapsed_slice_dims);
@@ -118,7 +118,7 @@ Status check_places(const Instruction& instruction) {
   return {};
 }
 
-Result<Shape> infer(const Instruction& instruction) {
+Result<Shape> infer_gather(const Instruction& instruction) {
   LT_RETURN_IF_ERROR(check_operands(instruction, "C1", 2, kAnything));
   const Shape& operand = instruction.operand(0).shape;
   const Shape& indices = instruction.operand(1).shape;
@@ -152,13 +152,13 @@ Result<Shape> infer(const Instruction& instruction) {
   return checked(instruction, std::move(result));
 }
 
-Result<Value> eval(const Instruction& instruction, Operands operands, EvalContext&) {
+Result<Value> eval_gather(const Instruction& instruction, Operands operands, EvalContext&) {
   LT_ASSIGN_OR_RETURN(const std::shared_ptr<Literal> result, new_array(instruction.shape));
   LT_ASSIGN_OR_RETURN(const Value operand, convert_elements(operands[0], instruction.shape.type));
   if (result->size() == 0 || operand->size() == 0) return Value(result);
   const auto& gather = instruction.as<GatherAttributes>();
   const Dims& extents = operand->shape().dims;
-  const Dims steps = row_major_steps(extents), result_steps = row_major_steps(instruction.shape.dims);
+  const Dims steps = row_major_strides(extents), result_steps = row_major_strides(instruction.shape.dims);
   const IndexVectors indices(*operands[1], gather.index_vector_dim);
 
   // The copy of one slice: its dimensions of more than one element, outermost first.
@@ -240,6 +240,7 @@ constexpr Slicing kGatherSlicing{.roles = roles_of_gather,
                                  .whole = ReadWhole::kAny,
                                  .adapt = size_gathered,
                                  .folds = never_folds,
+                                 .positions = no_positions,
                                  .rows = kRowsInStep};
 
 void extents_of_gather(ExtentRelater& r) {
@@ -274,10 +275,10 @@ void reads_of_gather(OperandReads& reads) {
 }  // namespace
 
 const OpRule kGatherRule{
-    .read = read,
-    .print = print,
-    .infer = infer,
-    .eval = eval,
+    .read = read_gather,
+    .print = print_gather,
+    .infer = infer_gather,
+    .eval = eval_gather,
     .element = element_gather,
     .slicing = kGatherSlicing,
     .extents = extents_of_gather,

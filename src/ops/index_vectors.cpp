@@ -7,7 +7,7 @@ namespace lowtide::engine {
 
 IndexVectors::IndexVectors(const Literal& array, int64_t along) : array_(array), along_(along) {
   const Dims& extents = array.shape().dims;
-  const Dims steps = row_major_steps(extents);
+  const Dims steps = row_major_strides(extents);
   for (size_t d = 0; d < extents.size(); ++d) {
     if (static_cast<int64_t>(d) == along) {
       vector_step_ = steps[d];

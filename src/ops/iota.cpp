@@ -13,17 +13,17 @@
 namespace lowtide::engine {
 namespace {
 
-Status read(AttributeReader& reader, Instruction& instruction) {
+Status read_iota(AttributeReader& reader, Instruction& instruction) {
   LT_ASSIGN_OR_RETURN(const int64_t dimension, reader.take_integer("iota_dimension"));
   instruction.attributes = IotaAttributes{dimension};
   return {};
 }
 
-void print(const Instruction& instruction, AttributeWriter& writer) {
+void print_iota(const Instruction& instruction, AttributeWriter& writer) {
   writer.integer("iota_dimension", instruction.as<IotaAttributes>().dimension);
 }
 
-Result<Shape> infer(const Instruction& instruction) {
+Result<Shape> infer_iota(const Instruction& instruction) {
   LT_RETURN_IF_ERROR(check_declared(instruction, "C1", kNumbers));
   const int64_t dimension = instruction.as<IotaAttributes>().dimension;
   if (dimension < 0 || dimension >= instruction.shape.rank()) {
@@ -34,11 +34,11 @@ Result<Shape> infer(const Instruction& instruction) {
   return instruction.shape;
 }
 
-Result<Value> eval(const Instruction& instruction, Operands, EvalContext&) {
+Result<Value> eval_iota(const Instruction& instruction, Operands, EvalContext&) {
   LT_ASSIGN_OR_RETURN(const std::shared_ptr<Literal> result, new_array(instruction.shape));
   const auto along = static_cast<size_t>(instruction.as<IotaAttributes>().dimension);
   const int64_t extent = instruction.shape.dims[along];
-  const int64_t step = row_major_steps(instruction.shape.dims)[along];
+  const int64_t step = row_major_strides(instruction.shape.dims)[along];
   dispatch(instruction.shape.type, [&]<class T>() {
     const std::span<T> elements = result->data<T>();
     for (size_t i = 0; i < elements.size(); ++i) {
@@ -53,7 +53,8 @@ Result<Value> eval(const Instruction& instruction, Operands, EvalContext&) {
   return Value(result);
 }
 
-void element(ElementContext& context, const Instruction& instruction, const Index& index, std::span<NodeId> leaves) {
+void element_iota(ElementContext& context, const Instruction& instruction, const Index& index,
+                  std::span<NodeId> leaves) {
   NestBuilder& nest = context.nest;
   const auto along = static_cast<size_t>(instruction.as<IotaAttributes>().dimension);
   NodeId count = nest.value_of(index[along]);
@@ -72,20 +73,26 @@ std::optional<std::vector<RowPiece>> rows_of_iota(const Instruction& instruction
   return std::vector<RowPiece>{row_piece(instruction, 0, rows, RowPiece::Kind::kMade)};
 }
 
+std::optional<Positions> positions_of_iota(const Instruction& iota, int64_t d) {
+  if (iota.as<IotaAttributes>().dimension != d) return std::nullopt;
+  return Positions();
+}
+
 constexpr Slicing kIotaSlicing{.roles = opaque_dimensions,
                                .sliceable = Sliceable::kAlways,
                                .whole = ReadWhole::kScalars,
                                .adapt = keep_attributes,
                                .folds = never_folds,
+                               .positions = positions_of_iota,
                                .rows = {.pieces = rows_of_iota, .adapt = keep_row_attributes}};
 
 }  // namespace
 
-const OpRule kIotaRule{.read = read,
-                       .print = print,
-                       .infer = infer,
-                       .eval = eval,
-                       .element = element,
+const OpRule kIotaRule{.read = read_iota,
+                       .print = print_iota,
+                       .infer = infer_iota,
+                       .eval = eval_iota,
+                       .element = element_iota,
                        .slicing = kIotaSlicing,
                        .extents = free_extents,
                        .reads = reads_anywhere,

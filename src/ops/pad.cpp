@@ -19,7 +19,7 @@ namespace lowtide::engine {
 namespace {
 
 /// Reads `0_0x1_2_1`: low_high or low_high_interior per dimension.
-Status read(AttributeReader& reader, Instruction& instruction) {
+Status read_pad(AttributeReader& reader, Instruction& instruction) {
   LT_ASSIGN_OR_RETURN(const std::string_view text, reader.take_text("padding"));
   const auto malformed = [&] {
     return reader.fault_at("padding", "expected low_high or low_high_interior per dimension, joined by x");
@@ -50,7 +50,7 @@ Status read(AttributeReader& reader, Instruction& instruction) {
   return {};
 }
 
-void print(const Instruction& instruction, AttributeWriter& writer) {
+void print_pad(const Instruction& instruction, AttributeWriter& writer) {
   const auto& pad = instruction.as<PadAttributes>();
   const bool inner = std::any_of(pad.interior.begin(), pad.interior.end(), [](int64_t n) { return n != 0; });
   std::string text;
@@ -61,7 +61,7 @@ void print(const Instruction& instruction, AttributeWriter& writer) {
   writer.text("padding", text);
 }
 
-Result<Shape> infer(const Instruction& instruction) {
+Result<Shape> infer_pad(const Instruction& instruction) {
   LT_RETURN_IF_ERROR(check_operands(instruction, "C1", 2, kAnything));
   const Shape& operand = instruction.operand(0).shape;
   const Shape& value = instruction.operand(1).shape;
@@ -101,7 +101,7 @@ Result<Shape> infer(const Instruction& instruction) {
   return checked(instruction, std::move(result));
 }
 
-Result<Value> eval(const Instruction& instruction, Operands operands, EvalContext&) {
+Result<Value> eval_pad(const Instruction& instruction, Operands operands, EvalContext&) {
   LT_ASSIGN_OR_RETURN(const std::shared_ptr<Literal> result, new_array(instruction.shape));
   LT_ASSIGN_OR_RETURN(const Value operand, convert_elements(operands[0], instruction.shape.type));
   LT_ASSIGN_OR_RETURN(const Value value, convert_elements(operands[1], instruction.shape.type));
@@ -109,7 +109,7 @@ Result<Value> eval(const Instruction& instruction, Operands operands, EvalContex
   const auto& pad = instruction.as<PadAttributes>();
   const Dims& from = operand->shape().dims;
   const Dims& to = instruction.shape.dims;
-  const Dims from_steps = row_major_steps(from), to_steps = row_major_steps(to);
+  const Dims from_steps = row_major_strides(from), to_steps = row_major_strides(to);
   StridedCopy copy;
   for (size_t d = 0; d < from.size(); ++d) {
     // Element i of the operand goes to low + i * stride; elements in [first, last) are inside the result.
@@ -129,7 +129,8 @@ Result<Value> eval(const Instruction& instruction, Operands operands, EvalContex
   return Value(result);
 }
 
-void element(ElementContext& context, const Instruction& instruction, const Index& index, std::span<NodeId> leaves) {
+void element_pad(ElementContext& context, const Instruction& instruction, const Index& index,
+                 std::span<NodeId> leaves) {
   NestBuilder& nest = context.nest;
   const auto& pad = instruction.as<PadAttributes>();
   const Instruction& operand = instruction.operand(0);
@@ -207,6 +208,7 @@ constexpr Slicing kPadSlicing{.roles = roles_of_pad,
                               .whole = ReadWhole::kScalars,
                               .adapt = keep_attributes,
                               .folds = never_folds,
+                              .positions = no_positions,
                               .rows = {.pieces = rows_of_pad, .adapt = pad_no_rows}};
 
 void extents_of_pad(ExtentRelater& r) {
@@ -246,11 +248,11 @@ void reads_of_pad(OperandReads& reads) {
 
 }  // namespace
 
-const OpRule kPadRule{.read = read,
-                      .print = print,
-                      .infer = infer,
-                      .eval = eval,
-                      .element = element,
+const OpRule kPadRule{.read = read_pad,
+                      .print = print_pad,
+                      .infer = infer_pad,
+                      .eval = eval_pad,
+                      .element = element_pad,
                       .slicing = kPadSlicing,
                       .extents = extents_of_pad,
                       .reads = reads_of_pad,

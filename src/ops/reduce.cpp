@@ -105,6 +105,7 @@ constexpr Slicing kReduceSlicing{.roles = roles_of_reduce,
                                  .whole = ReadWhole::kScalars,
                                  .adapt = keep_attributes,
                                  .folds = folds_of_reduce,
+                                 .positions = no_positions,
                                  .rows = kRowsInStep};
 
 void extents_of_reduce(ExtentRelater& r) {

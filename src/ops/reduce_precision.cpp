@@ -15,7 +15,7 @@
 namespace lowtide::engine {
 namespace {
 
-Status read(AttributeReader& reader, Instruction& instruction) {
+Status read_reduce_precision(AttributeReader& reader, Instruction& instruction) {
   ReducePrecisionAttributes bits;
   LT_ASSIGN_OR_RETURN(bits.exponent_bits, reader.take_integer("exponent_bits"));
   LT_ASSIGN_OR_RETURN(bits.mantissa_bits, reader.take_integer("mantissa_bits"));
@@ -23,7 +23,7 @@ Status read(AttributeReader& reader, Instruction& instruction) {
   return {};
 }
 
-void print(const Instruction& instruction, AttributeWriter& writer) {
+void print_reduce_precision(const Instruction& instruction, AttributeWriter& writer) {
   const auto& bits = instruction.as<ReducePrecisionAttributes>();
   writer.integer("exponent_bits", bits.exponent_bits);
   writer.integer("mantissa_bits", bits.mantissa_bits);
@@ -171,8 +171,8 @@ void element_stochastic(ElementContext& context, const Instruction& instruction,
 
 }  // namespace
 
-const OpRule kReducePrecisionRule{.read = read,
-                                  .print = print,
+const OpRule kReducePrecisionRule{.read = read_reduce_precision,
+                                  .print = print_reduce_precision,
                                   .infer = infer_precision,
                                   .eval = eval_precision,
                                   .element = element_precision,

@@ -92,6 +92,7 @@ constexpr Slicing kReduceWindowSlicing{.roles = roles_of_reduce_window,
                                        .whole = ReadWhole::kScalars,
                                        .adapt = keep_attributes,
                                        .folds = never_folds,
+                                       .positions = no_positions,
                                        .rows = {.pieces = rows_under_windows, .adapt = clip_to_rows}};
 
 void extents_of_reduce_window(ExtentRelater& r) {

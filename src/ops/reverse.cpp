@@ -13,7 +13,7 @@
 namespace lowtide::engine {
 namespace {
 
-Result<Shape> infer(const Instruction& instruction) {
+Result<Shape> infer_reverse(const Instruction& instruction) {
   LT_RETURN_IF_ERROR(check_operands(instruction, "C1", 1, kAnything));
   const Shape& operand = instruction.operand(0).shape;
   const Dims& dimensions = instruction.as<DimensionsAttributes>().dimensions;
@@ -25,11 +25,11 @@ Result<Shape> infer(const Instruction& instruction) {
   return with_type(operand, moved_type(instruction, operand.type));
 }
 
-Result<Value> eval(const Instruction& instruction, Operands operands, EvalContext&) {
+Result<Value> eval_reverse(const Instruction& instruction, Operands operands, EvalContext&) {
   LT_ASSIGN_OR_RETURN(const std::shared_ptr<Literal> result, new_array(instruction.shape));
   LT_ASSIGN_OR_RETURN(const Value operand, convert_elements(operands[0], instruction.shape.type));
   const Dims& extents = instruction.shape.dims;
-  const Dims steps = row_major_steps(extents);
+  const Dims steps = row_major_strides(extents);
   StridedCopy copy{extents, steps, steps};
   for (const int64_t d : instruction.as<DimensionsAttributes>().dimensions) {
     const auto k = static_cast<size_t>(d);
@@ -40,7 +40,8 @@ Result<Value> eval(const Instruction& instruction, Operands operands, EvalContex
   return Value(result);
 }
 
-void element(ElementContext& context, const Instruction& instruction, const Index& index, std::span<NodeId> leaves) {
+void element_reverse(ElementContext& context, const Instruction& instruction, const Index& index,
+                     std::span<NodeId> leaves) {
   NestBuilder& nest = context.nest;
   Index from = index;
   for (const int64_t d : instruction.as<DimensionsAttributes>().dimensions) {
@@ -70,9 +71,9 @@ void extents_of_reverse(ExtentRelater& r) {
 
 const OpRule kReverseRule{.read = read_dimensions,
                           .print = print_dimensions,
-                          .infer = infer,
-                          .eval = eval,
-                          .element = element,
+                          .infer = infer_reverse,
+                          .eval = eval_reverse,
+                          .element = element_reverse,
                           .slicing = sliced_in_step(roles_of_reverse),
                           .extents = extents_of_reverse,
                           .reads = reads_in_order,

@@ -22,14 +22,16 @@
 #include "ops/dimension_roles.h"
 #include "ops/element_rules.h"
 #include "ops/elementwise.h"
+#include "ops/evaluations.h"
 #include "ops/extents.h"
 #include "ops/index_vectors.h"
 #include "ops/strided.h"
+#include "ops/updates_taken.h"
 
 namespace lowtide::engine {
 namespace {
 
-Status read(AttributeReader& reader, Instruction& instruction) {
+Status read_scatter(AttributeReader& reader, Instruction& instruction) {
   ScatterAttributes scatter;
   LT_ASSIGN_OR_RETURN(scatter.update_window_dims, reader.take_dims("update_window_dims"));
   LT_ASSIGN_OR_RETURN(scatter.inserted_window_dims, reader.take_dims("inserted_window_dims"));
@@ -45,7 +47,7 @@ Status read(AttributeReader& reader, Instruction& instruction) {
   return {};
 }
 
-void print(const Instruction& instruction, AttributeWriter& writer) {
+void print_scatter(const Instruction& instruction, AttributeWriter& writer) {
   const auto& scatter = instruction.as<ScatterAttributes>();
   writer.dims("update_window_dims", scatter.update_window_dims);
   writer.dims("inserted_window_dims", scatter.inserted_window_dims);
@@ -167,7 +169,7 @@ Status check_combiner(const Instruction& instruction, size_t count) {
   return {};
 }
 
-Result<Shape> infer(const Instruction& instruction) {
+Result<Shape> infer_scatter(const Instruction& instruction) {
   LT_RETURN_IF_ERROR(check_operands(instruction, "C1", kAnyArity, kAnything));
   const size_t count = instruction.operands.size() / 2;
   if (instruction.operands.size() != 2 * count + 1 || count == 0 ||
@@ -258,12 +260,12 @@ class WindowCombiner {
   Combiner fast_;
 };
 
-Result<Value> eval(const Instruction& instruction, Operands operands, EvalContext& context) {
+Result<Value> eval_scatter(const Instruction& instruction, Operands operands, EvalContext& context) {
   const auto& scatter = instruction.as<ScatterAttributes>();
   const size_t count = operands.size() / 2;
   const Dims& extents = operands[0]->shape().dims;
   const Dims& update_extents = operands[count + 1]->shape().dims;
-  const Dims steps = row_major_steps(extents), update_steps = row_major_steps(update_extents);
+  const Dims steps = row_major_strides(extents), update_steps = row_major_strides(update_extents);
   const IndexVectors indices(*operands[count], scatter.index_vector_dim);
 
   std::vector<std::shared_ptr<Literal>> olds;
@@ -367,11 +369,48 @@ std::vector<OperandDimension> roles_of_scatter(const Instruction& instruction, s
 
 bool folds_of_scatter(const Instruction& scatter, size_t, int64_t) { return scatter.operands.size() == 3; }
 
+/// Is position `last` an element of the integer type?
+bool holds_position(ElementType type, int64_t last) {
+  const int bits = type_bits(type) - (type_kind(type) == TypeKind::kSigned ? 1 : 0);
+  return bits >= 63 || last < int64_t{1} << bits;
+}
+
+/// Along a dimension in which updates have one element at an index, each slice takes the updates that lie in it and
+/// skips all others: an index that wraps around when the slice's start is subtracted still lies outside.
+std::optional<Positions> positions_of_scatter(const Instruction& instruction, int64_t d) {
+  const auto& scatter = instruction.as<ScatterAttributes>();
+  const size_t count = instruction.operands.size() / 2;
+  const Dims& placed = scatter.scatter_dims_to_operand_dims;
+  const auto entry = std::ranges::find(placed, d);
+  if (entry == placed.end()) return std::nullopt;
+  if (!contains(scatter.inserted_window_dims, d)) {
+    size_t window = 0;  // number among the dimensions that updates have
+    for (int64_t other = 0; other < d; ++other) {
+      window += !contains(scatter.inserted_window_dims, other) && !contains(scatter.input_batching_dims, other);
+    }
+    const auto of_updates = static_cast<size_t>(scatter.update_window_dims[window]);
+    if (instruction.operand(count + 1).shape.dims[of_updates] != 1) return std::nullopt;
+  }
+  const Shape& indices = instruction.operand(count).shape;
+  const int64_t extent = instruction.operand(0).shape.dims[static_cast<size_t>(d)];
+  if (!holds_position(indices.type, extent - 1)) return std::nullopt;
+  const bool vectors = scatter.index_vector_dim < indices.rank();
+  return Positions{.operand = static_cast<int64_t>(count),
+                   .vectors = vectors ? scatter.index_vector_dim : -1,
+                   .entry = entry - placed.begin()};
+}
+
+/// Slices along the dimension of an index get but a part of the updates, and in another order of indices.
+void part_of_scatter(const Instruction& original, int64_t d, int64_t, Attributes& attributes) {
+  if (positions_of_scatter(original, d)) std::get<ScatterAttributes>(attributes).indices_are_sorted = false;
+}
+
 constexpr Slicing kScatterSlicing{.roles = roles_of_scatter,
                                   .sliceable = Sliceable::kInStep,
                                   .whole = ReadWhole::kSecond,
-                                  .adapt = keep_attributes,
+                                  .adapt = part_of_scatter,
                                   .folds = folds_of_scatter,
+                                  .positions = positions_of_scatter,
                                   .rows = kRowsInStep};
 
 void extents_of_scatter(ExtentRelater& r) {
@@ -395,6 +434,14 @@ void extents_of_scatter(ExtentRelater& r) {
   }
 }
 
+/// Updates that lie outside are skipped without being read.
+void reads_of_scatter(OperandReads& reads) {
+  const bool updates = static_cast<size_t>(reads.operand()) > reads.user().operands.size() / 2;
+  const double taken = updates ? updates_taken(reads.user()) : 1;
+  if (taken == 1) return reads_anywhere(reads);
+  reads.in_own_loop(reads.elements() * taken);
+}
+
 /// How many updates an element sums: they are assumed to go to few different windows.
 double terms_of_scatter(const Instruction& scatter) {
   constexpr double kPlaces = 8;  // the number of windows that seeded indices name
@@ -409,16 +456,16 @@ double terms_of_scatter(const Instruction& scatter) {
 }  // namespace
 
 const OpRule kScatterRule{
-    .read = read,
-    .print = print,
-    .infer = infer,
-    .eval = eval,
+    .read = read_scatter,
+    .print = print_scatter,
+    .infer = infer_scatter,
+    .eval = eval_scatter,
     .update = update_scatter,
     .has_update = has_update_scatter,
     .updated_operand = updated_operand_of_scatter,
     .slicing = kScatterSlicing,
     .extents = extents_of_scatter,
-    .reads = reads_anywhere,
+    .reads = reads_of_scatter,
     .arithmetic = {.plain = 1, .complex = 1, .code = 1, .rounds = Rounds::kAsItsBody, .terms = terms_of_scatter}};
 
 }  // namespace lowtide::engine

@@ -36,6 +36,8 @@ class UpdateLoops {
   std::vector<bool> parallel_;
 };
 
+constexpr int64_t kWorthBranch = 8;  ///< elements of a window that are worth a branch
+
 /// Where an update lands: an index that lies inside the operand, and whether its whole window fits.
 struct Place {
   Index at;
@@ -103,6 +105,7 @@ void update_scatter(ElementContext& context, const Instruction& instruction) {
     from[static_cast<size_t>(window_of[d])] = offset;
     place.at[d] = nest.plus(place.at[d], offset);
   }
+  const int64_t window_elements = element_count(Shape::array(instruction.operand(0).shape.type, sizes));
   const Affine position = nest.position(place.at, extents);
   std::vector<NodeId> arguments;
   for (size_t k = 0; k < count; ++k) {
@@ -119,10 +122,11 @@ void update_scatter(ElementContext& context, const Instruction& instruction) {
   for (size_t k = 0; k < count; ++k) {
     const ElementType type = instruction.operand(k).shape.type;
     NodeId value = nest.convert(combined[k], type), guard = place.fits;
-    // An update that doesn't fit stores the old element back at the nearest window: a branch per update costs ten times
-    // that. Not if other updates may write there at the same time, or a load and a store may change a NaN.
+    // An update of few elements that doesn't fit stores the old ones back at the nearest window: a branch per update
+    // costs ten times that. Not if other updates may write there at the same time, or a load and a store may change a
+    // NaN.
     const bool is_narrow_float = is_floating(type) && type_bits(type) < 32;
-    if (guard != kNoId && !scatter.unique_indices && !is_narrow_float) {
+    if (guard != kNoId && !scatter.unique_indices && !is_narrow_float && window_elements < kWorthBranch) {
       value = nest.select(guard, value, arguments[k]);
       guard = kNoId;
     }

@@ -18,7 +18,7 @@ namespace lowtide::engine {
 namespace {
 
 /// Reads `{[0:4], [1:9:2]}`.
-Status read(AttributeReader& reader, Instruction& instruction) {
+Status read_slice(AttributeReader& reader, Instruction& instruction) {
   LT_ASSIGN_OR_RETURN(const std::string_view text, reader.take_text("slice"));
   const auto malformed = [&] {
     return reader.fault_at("slice", "expected {[start:limit:stride], ...}, one entry per dimension");
@@ -52,7 +52,7 @@ Status read(AttributeReader& reader, Instruction& instruction) {
   return {};
 }
 
-void print(const Instruction& instruction, AttributeWriter& writer) {
+void print_slice(const Instruction& instruction, AttributeWriter& writer) {
   const auto& slice = instruction.as<SliceAttributes>();
   bool strided = false;
   for (const int64_t stride : slice.strides) strided = strided || stride != 1;
@@ -64,7 +64,7 @@ void print(const Instruction& instruction, AttributeWriter& writer) {
   writer.text("slice", text + "}");
 }
 
-Result<Shape> infer(const Instruction& instruction) {
+Result<Shape> infer_slice(const Instruction& instruction) {
   LT_RETURN_IF_ERROR(check_operands(instruction, "C1", 1, kAnything));
   const Shape& operand = instruction.operand(0).shape;
   const auto& slice = instruction.as<SliceAttributes>();
@@ -88,7 +88,7 @@ Result<Shape> infer(const Instruction& instruction) {
   return result;
 }
 
-Result<Value> eval(const Instruction& instruction, Operands operands, EvalContext&) {
+Result<Value> eval_slice(const Instruction& instruction, Operands operands, EvalContext&) {
   LT_ASSIGN_OR_RETURN(const std::shared_ptr<Literal> result, new_array(instruction.shape));
   LT_ASSIGN_OR_RETURN(const Value operand, convert_elements(operands[0], instruction.shape.type));
   const auto& slice = instruction.as<SliceAttributes>();
@@ -96,7 +96,8 @@ Result<Value> eval(const Instruction& instruction, Operands operands, EvalContex
   return Value(result);
 }
 
-void element(ElementContext& context, const Instruction& instruction, const Index& index, std::span<NodeId> leaves) {
+void element_slice(ElementContext& context, const Instruction& instruction, const Index& index,
+                   std::span<NodeId> leaves) {
   NestBuilder& nest = context.nest;
   const auto& slice = instruction.as<SliceAttributes>();
   Index from;
@@ -142,6 +143,7 @@ constexpr Slicing kSliceSlicing{.roles = roles_of_slice,
                                 .whole = ReadWhole::kScalars,
                                 .adapt = limit_slice,
                                 .folds = never_folds,
+                                .positions = no_positions,
                                 .rows = {.pieces = rows_of_slice, .adapt = start_slice_at_rows}};
 
 void extents_of_slice(ExtentRelater& r) {
@@ -174,11 +176,11 @@ void extents_of_slice(ExtentRelater& r) {
 
 }  // namespace
 
-const OpRule kSliceRule{.read = read,
-                        .print = print,
-                        .infer = infer,
-                        .eval = eval,
-                        .element = element,
+const OpRule kSliceRule{.read = read_slice,
+                        .print = print_slice,
+                        .infer = infer_slice,
+                        .eval = eval_slice,
+                        .element = element_slice,
                         .slicing = kSliceSlicing,
                         .extents = extents_of_slice,
                         .reads = reads_in_order,

@@ -10,6 +10,8 @@ void keep_row_attributes(const Instruction&, const RowPiece&, int64_t, RowRange,
 
 bool never_folds(const Instruction&, size_t, int64_t) { return false; }
 
+std::optional<Positions> no_positions(const Instruction&, int64_t) { return std::nullopt; }
+
 std::optional<std::vector<RowPiece>> rows_in_step(const Instruction&, int64_t) { return std::vector<RowPiece>(); }
 
 }  // namespace lowtide::engine

@@ -36,6 +36,14 @@ enum class ReadWhole : uint8_t {
   kAny,
 };
 
+/// Elements that are positions along the sliced dimension. In slices they count from the first of them.
+struct Positions {
+  static constexpr int64_t kResult = -1;
+  int64_t operand = kResult;  ///< whose elements they are
+  int64_t vectors = -1;       ///< the dimension of vectors of which one entry is a position; -1: all elements are
+  int64_t entry = 0;
+};
+
 /// Rows are slices that may be computed from operand rows with other numbers.
 struct RowRule {
   /// The pieces of the rows along dimension d, in order, none empty. No pieces: each row is computed from operand rows
@@ -56,6 +64,9 @@ struct Slicing {
   Stated<void (*)(const Instruction& original, int64_t d, int64_t size, Attributes&)> adapt;
   /// Can slices along d, a reduced dimension of an operand, be folded one by one into one result?
   Stated<bool (*)(const Instruction&, size_t operand, int64_t d)> folds;
+  /// Which elements are positions along dimension d of the result? Where there are any, every slice reads operands that
+  /// lack the dimension whole.
+  Stated<std::optional<Positions> (*)(const Instruction&, int64_t d)> positions;
   RowRule rows;
 };
 
@@ -64,6 +75,7 @@ void keep_attributes(const Instruction& original, int64_t d, int64_t size, Attri
 void keep_row_attributes(const Instruction& original, const RowPiece& piece, int64_t d, RowRange rows, bool at_edges,
                          Attributes& attributes);
 bool never_folds(const Instruction& instruction, size_t operand, int64_t d);
+std::optional<Positions> no_positions(const Instruction& instruction, int64_t d);
 std::optional<std::vector<RowPiece>> rows_in_step(const Instruction& instruction, int64_t d);
 std::vector<OperandDimension> opaque_dimensions(const Instruction& instruction, size_t operand);
 std::vector<OperandDimension> same_dimensions(const Instruction& instruction, size_t operand);
@@ -77,6 +89,7 @@ constexpr Slicing sliced_in_step(std::vector<OperandDimension> (*roles)(const In
           .whole = ReadWhole::kScalars,
           .adapt = keep_attributes,
           .folds = never_folds,
+          .positions = no_positions,
           .rows = kRowsInStep};
 }
 

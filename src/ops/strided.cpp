@@ -57,22 +57,16 @@ void copy_strided(const StridedCopy& copy, const Literal& from, Literal& to) {
   });
 }
 
-Dims row_major_steps(const Dims& extents) {
-  Dims steps(extents.size(), 1);
-  for (size_t d = extents.size(); d-- > 1;) steps[d - 1] = steps[d] * std::max<int64_t>(extents[d], 1);
-  return steps;
-}
-
 void copy_into(const Literal& part, Literal& whole, const Dims& starts) {
-  const Dims steps = row_major_steps(whole.shape().dims);
-  StridedCopy copy{part.shape().dims, steps, row_major_steps(part.shape().dims)};
+  const Dims steps = row_major_strides(whole.shape().dims);
+  StridedCopy copy{part.shape().dims, steps, row_major_strides(part.shape().dims)};
   for (size_t d = 0; d < starts.size(); ++d) copy.to_start += starts[d] * steps[d];
   copy_strided(copy, part, whole);
 }
 
 void copy_out_of(const Literal& whole, Literal& part, const Dims& starts, const Dims& strides) {
-  const Dims steps = row_major_steps(whole.shape().dims);
-  StridedCopy copy{part.shape().dims, row_major_steps(part.shape().dims), steps};
+  const Dims steps = row_major_strides(whole.shape().dims);
+  StridedCopy copy{part.shape().dims, row_major_strides(part.shape().dims), steps};
   for (size_t d = 0; d < starts.size(); ++d) {
     copy.from_start += starts[d] * steps[d];
     copy.from_steps[d] = part.shape().dims[d] > 1 ? steps[d] * strides[d] : 0;
@@ -81,13 +75,5 @@ void copy_out_of(const Literal& whole, Literal& part, const Dims& starts, const 
 }
 
 void fill(Literal& array, const Literal& scalar) { copy_strided({{array.size()}, {1}, {0}}, scalar, array); }
-
-bool advance(Dims& index, const Dims& extents) {
-  for (size_t d = index.size(); d-- > 0;) {
-    if (++index[d] < extents[d]) return true;
-    index[d] = 0;
-  }
-  return false;
-}
 
 }  // namespace lowtide::engine

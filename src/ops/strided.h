@@ -4,6 +4,7 @@
 #include <span>
 
 #include "ir/literal.h"
+#include "ops/index_space.h"
 
 namespace lowtide::engine {
 
@@ -45,9 +46,6 @@ void walk_rows(const StridedCopy& copy, F&& row) {
 /// `from` and `to` have elements of the same size in bytes; every index must be inside the arrays.
 void copy_strided(const StridedCopy& copy, const Literal& from, Literal& to);
 
-/// The distance in elements between neighbours along each dimension of a row-major array.
-Dims row_major_steps(const Dims& extents);
-
 /// Copies all of `part` into `whole`, with its first element at index `starts`.
 void copy_into(const Literal& part, Literal& whole, const Dims& starts);
 /// Fills `part` with the elements of `whole` from `starts` on, `strides` apart.
@@ -55,8 +53,5 @@ void copy_out_of(const Literal& whole, Literal& part, const Dims& starts, const 
 
 /// Sets every element of `array` to the one element of `scalar`, which has the same size in bytes.
 void fill(Literal& array, const Literal& scalar);
-
-/// Steps an index of these extents to the next one in row-major order; false after the last.
-bool advance(Dims& index, const Dims& extents);
 
 }  // namespace lowtide::engine

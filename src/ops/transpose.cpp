@@ -13,7 +13,7 @@
 namespace lowtide::engine {
 namespace {
 
-Result<Shape> infer(const Instruction& instruction) {
+Result<Shape> infer_transpose(const Instruction& instruction) {
   LT_RETURN_IF_ERROR(check_operands(instruction, "C1", 1, kAnything));
   const Shape& operand = instruction.operand(0).shape;
   const Dims& dimensions = instruction.as<DimensionsAttributes>().dimensions;
@@ -30,12 +30,12 @@ Result<Shape> infer(const Instruction& instruction) {
   return result;
 }
 
-Result<Value> eval(const Instruction& instruction, Operands operands, EvalContext&) {
+Result<Value> eval_transpose(const Instruction& instruction, Operands operands, EvalContext&) {
   LT_ASSIGN_OR_RETURN(const std::shared_ptr<Literal> result, new_array(instruction.shape));
   LT_ASSIGN_OR_RETURN(const Value operand, convert_elements(operands[0], instruction.shape.type));
   const Dims& extents = instruction.shape.dims;
-  const Dims steps = row_major_steps(operand->shape().dims);
-  StridedCopy copy{extents, row_major_steps(extents), {}};
+  const Dims steps = row_major_strides(operand->shape().dims);
+  StridedCopy copy{extents, row_major_strides(extents), {}};
   for (const int64_t d : instruction.as<DimensionsAttributes>().dimensions) {
     copy.from_steps.push_back(steps[static_cast<size_t>(d)]);
   }
@@ -43,7 +43,8 @@ Result<Value> eval(const Instruction& instruction, Operands operands, EvalContex
   return Value(result);
 }
 
-void element(ElementContext& context, const Instruction& instruction, const Index& index, std::span<NodeId> leaves) {
+void element_transpose(ElementContext& context, const Instruction& instruction, const Index& index,
+                       std::span<NodeId> leaves) {
   const Dims& dimensions = instruction.as<DimensionsAttributes>().dimensions;
   Index from(index.size());
   for (size_t d = 0; d < index.size(); ++d) from[static_cast<size_t>(dimensions[d])] = index[d];
@@ -66,9 +67,9 @@ void reads_of_transpose(OperandReads& reads) { reads.through(reads.evaluations()
 const OpRule kTransposeRule{
     .read = read_dimensions,
     .print = print_dimensions,
-    .infer = infer,
-    .eval = eval,
-    .element = element,
+    .infer = infer_transpose,
+    .eval = eval_transpose,
+    .element = element_transpose,
     .slicing = sliced_in_step(roles_of_transpose),
     .extents = extents_by_roles,
     .reads = reads_of_transpose,

@@ -60,7 +60,7 @@ Footprint footprint(const Region& region, const Cost& cost) {
   for (size_t k = 0; k < region.ops.size(); ++k) {
     if (updates.contains(region.ops[k])) {
       if (region.ops[k]->opcode == Opcode::kScatter) {
-        f.arithmetic_ns += cost.scatter_ns(elements_of(region.ops[k]->operands.back()->shape));
+        f.arithmetic_ns += cost.scatter_ns(*region.ops[k]);
       }
       continue;
     }

@@ -9,6 +9,7 @@
 #include "ops/op_rule.h"
 #include "ops/sharding_calls.h"
 #include "ops/solver_terms.h"
+#include "ops/updates_taken.h"
 
 namespace lowtide::engine {
 namespace {
@@ -110,6 +111,17 @@ double Cost::running_fold_ns(const Instruction& fold) const {
 double Cost::kernel_ns(const KernelWork& work) const {
   return std::max(work.arithmetic_ns / machine_.cores, work.bytes * machine_.byte_ns / machine_.cores) +
          machine_.kernel_start_ns;
+}
+
+double Cost::skipping_ns(const Instruction& scatter) const {
+  const double entries = elements_of(scatter.operand(scatter.operands.size() / 2).shape);
+  const Dims& of_vector = scatter.as<ScatterAttributes>().scatter_dims_to_operand_dims;
+  return machine_.scattered_ns * entries / std::max<double>(1, static_cast<double>(of_vector.size()));
+}
+
+double Cost::scatter_ns(const Instruction& scatter) const {
+  const double elements = elements_of(scatter.operands.back()->shape), taken = updates_taken(scatter);
+  return machine_.scattered_ns * taken * elements + (taken < 1 ? skipping_ns(scatter) : 0);
 }
 
 double Cost::streamed_ns(const Instruction& i, bool in_library) const {

@@ -26,8 +26,10 @@ class Cost {
   double element_ns(const Instruction& i) const;
   /// A fold that computes each result from the previous one (a scan), all of it.
   double running_fold_ns(const Instruction& fold) const;
-  /// Elements added at indices (scatter).
-  double scatter_ns(double elements) const { return machine_.scattered_ns * elements; }
+  /// Elements added at indices (a scatter), all of it.
+  double scatter_ns(const Instruction& scatter) const;
+  /// Looking at all indices of a scatter that takes only a part of its updates.
+  double skipping_ns(const Instruction& scatter) const;
   double cached_read_ns() const { return machine_.cached_read_ns; }
   double lookup_ns() const { return machine_.lookup_ns; }
   double plain_ns() const { return machine_.plain_ns; }

@@ -128,7 +128,9 @@ class Emitter {
   llvm::GlobalVariable* table_in_memory(const Node& table, unsigned bits, size_t elements);
 
   // loops.cpp
+  NodeId common_guard(int32_t block) const;
   void emit_loop(int32_t id, V begin, V end);
+  void emit_whole_loop(int32_t id, V begin, V end);
   void emit_serial_loop(int32_t id, V begin, V end);
   bool is_short_product_sum(const Loop& loop) const;
   void emit_short_sum(int32_t id);

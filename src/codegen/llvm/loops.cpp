@@ -2,6 +2,7 @@
 
 #include "base/status.h"
 #include "codegen/llvm/emitter.h"
+#include "nest/blocks.h"
 
 namespace lowtide::engine {
 
@@ -67,7 +68,38 @@ std::vector<Emitter::V> Emitter::count(V begin, V end, V step, std::span<const V
   return results;
 }
 
+/// The guard of all stores in a block and its loops; kNoId: some have none, or another.
+NodeId Emitter::common_guard(int32_t block) const {
+  NodeId common = kNoId;
+  for (const Item& item : nest_.blocks[static_cast<size_t>(block)].items) {
+    if (item.kind == Item::kNode) continue;
+    const bool is_loop = item.kind == Item::kLoop;
+    if (is_loop && loop_of(item.id).head >= 0) return kNoId;
+    const NodeId guard =
+        is_loop ? common_guard(loop_of(item.id).body) : nest_.stores[static_cast<size_t>(item.id)].guard;
+    if (guard == kNoId || (common != kNoId && guard != common)) return kNoId;
+    common = guard;
+  }
+  return common;
+}
+
+/// A loop that only stores, and under one guard that is known before it, is skipped where that doesn't hold.
 void Emitter::emit_loop(int32_t id, V begin, V end) {
+  const Loop& loop = loop_of(id);
+  const NodeId guard = loop.kind == LoopKind::kParallel ? common_guard(loop.body) : kNoId;
+  const auto known = guard == kNoId ? Emitted{} : values_[static_cast<size_t>(guard)];
+  const bool is_before = guard != kNoId && !stands_in(nest_, node(guard).block, loop.body);
+  if (!is_before || !known.value || known.lanes) return emit_whole_loop(id, begin, end);
+  llvm::BasicBlock* then = new_block("then");
+  llvm::BasicBlock* after = new_block("after");
+  builder_.CreateCondBr(known.value, then, after);
+  builder_.SetInsertPoint(then);
+  emit_whole_loop(id, begin, end);
+  builder_.CreateBr(after);
+  builder_.SetInsertPoint(after);
+}
+
+void Emitter::emit_whole_loop(int32_t id, V begin, V end) {
   const Loop& loop = loop_of(id);
   if (loop.kind == LoopKind::kWhile) {
     const bool differs = width_ != 0 && varying_[static_cast<size_t>(loop.condition)];

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "analysis/trip_count.h"
 #include "analysis/uses.h"
@@ -124,6 +125,40 @@ bool may_be_overwritten(const Instruction& value, const Module& module) {
          std::ranges::any_of(module.buffer_donors, [&](const Module::Donor& d) { return d.parameter == number; });
 }
 
+bool same_element(const Instruction& a, const Instruction& b) {
+  return a.as<TupleIndexAttributes>().index == b.as<TupleIndexAttributes>().index;
+}
+
+/// All instructions that take the same element out of a tuple; or else the value alone.
+std::vector<const Instruction*> names_of(const Instruction& value, const Uses& uses) {
+  std::vector<const Instruction*> names;
+  if (value.opcode != Opcode::kGetTupleElement) return {&value};
+  for (const Instruction* user : uses.of(value.operand(0))) {
+    if (user->opcode == Opcode::kGetTupleElement && same_element(*user, value)) names.push_back(user);
+  }
+  return names;
+}
+
+/// Is the value read by nothing but the tuple, or what it is computed from? Then no reader comes after the tuple's
+/// loop.
+bool is_read_before(const Instruction& value, const Instruction& tuple, const Uses& uses) {
+  std::vector<const Instruction*> readers;
+  for (const Instruction* same : names_of(value, uses)) {
+    readers.insert(readers.end(), uses.of(*same).begin(), uses.of(*same).end());
+  }
+  if (readers.size() == 1) return true;
+  std::unordered_set<const Instruction*> before{&tuple};
+  std::vector<const Instruction*> open{&tuple};
+  while (!open.empty()) {
+    const Instruction* i = open.back();
+    open.pop_back();
+    for (const Instruction* operand : i->operands) {
+      if (before.insert(operand).second) open.push_back(operand);
+    }
+  }
+  return std::ranges::all_of(readers, [&](const Instruction* reader) { return before.contains(reader); });
+}
+
 int64_t rewrite_loop(Instruction& loop, const Module& module, const Uses& uses) {
   const ConsumingLoop view(loop, uses);
   if (!view.ok() || uses.of(loop.operand(0)).size() != 1) return 0;
@@ -149,7 +184,7 @@ int64_t rewrite_loop(Instruction& loop, const Module& module, const Uses& uses) 
       for (size_t from = 0; from < view.size(); ++from) {
         const bool fits = !taken[from] && from != to && same_shape(view.shape(from), view.shape(to)) &&
                           is_in_host(view.shape(from)) == is_in_host(view.shape(to)) &&
-                          view.is_consumed_along(from, along) && uses.of(*start.operands[from]).size() == 1 &&
+                          view.is_consumed_along(from, along) && is_read_before(*start.operands[from], start, uses) &&
                           std::ranges::count(start.operands, start.operands[from]) == 1 &&
                           may_be_overwritten(*start.operands[from], module);
         if (!fits || (sure && !continues(view.next(to).operands[1], view.reads(from)))) continue;

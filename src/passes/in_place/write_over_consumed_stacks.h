@@ -10,7 +10,8 @@
 /// Requires: verified, no calls, loops take tuples apart once.  Keeps: roots, donation, schedule.
 /// Numerics: exact. The loop visits all slices (along any dimension, of any thickness), each once; slice i is read only
 /// in iteration i, which reads the bytes from before the iteration.
-/// Not done: xs that is read otherwise or after the loop, bodies of several loops, arguments that are not donated
+/// xs may be read before the loop, by values that the loop needs.
+/// Not done: xs that is read otherwise, bodies of several loops, arguments that are not donated
 /// (their copy would be as large).
 /// Tests: tests/text/passes/write-over-consumed-stacks/
 

@@ -443,9 +443,10 @@ class MakerInLoop {
     shape.dims[static_cast<size_t>(d)] = 1;
     Instruction* made = clone(i, shape, inside);
     adapt_to_slice(i, d, 1, made->attributes);
-    if (i.opcode != Opcode::kIota || i.as<IotaAttributes>().dimension != d) return made;
-    Instruction* from = inside.broadcast(inside.convert(place_in_trip_, i.shape.type), shape.dims, {});
-    return inside.binary(Opcode::kAdd, made, from);
+    return count_result_from(i, d, made, place_in_trip_,
+                             [&](Opcode opcode, Shape part, std::vector<Instruction*> operands, Attributes attributes) {
+                               return inside.make(opcode, std::move(part), std::move(operands), std::move(attributes));
+                             });
   }
 
   Instruction* clone(const Instruction& i, const Shape& shape, Maker& inside) {

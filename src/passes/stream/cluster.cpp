@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "analysis/leaf_bytes.h"
+#include "ir/shape_leaves.h"
 #include "passes/stream/between_passes.h"
 #include "passes/stream/keep_order.h"
 #include "passes/stream/stream_loop.h"
@@ -17,6 +18,41 @@ constexpr int32_t kNever = std::numeric_limits<int32_t>::max();
 constexpr double kLargePart = 1.0 / 16;  ///< of the seed's bytes: larger values are worth hiding, too
 
 bool is_loop(const Instruction& i) { return i.opcode == Opcode::kWhile; }
+
+/// The loop-carried or donated parameter that has the same number as a result.
+std::optional<GraphLeaf> parameter_of_result(const ValueGraph& graph, GraphLeaf array) {
+  const Computation& computation = *graph.at(array.place).parent;
+  const auto& results = graph.results();
+  const auto result = std::ranges::find(results, LeafRef{&graph.at(array.place), array.leaf});
+  if (result == results.end()) return std::nullopt;
+  const auto number = static_cast<int32_t>(result - results.begin());
+  const std::vector<Instruction*> parameters = computation.parameters();
+  if (computation.module().entry != &computation) return GraphLeaf{graph.place_of(*parameters[0]), number};
+  for (const AliasEntry& alias : computation.module().input_output_alias) {
+    int64_t first = 0, count = 0;
+    const bool is_array = leaf_range(computation.root->shape, alias.output, first, count) && count == 1;
+    const bool is_known = alias.operand >= 0 && alias.operand < std::ssize(parameters) && alias.operand_index.empty();
+    if (!is_array || first != number || !is_known) continue;
+    return GraphLeaf{graph.place_of(*parameters[static_cast<size_t>(alias.operand)]), 0};
+  }
+  return std::nullopt;
+}
+
+/// See StreamCluster::carries.
+std::optional<GraphLeaf> carry_continued_by(const ValueGraph& graph, const StreamCluster& cluster, GraphLeaf array) {
+  const std::optional<GraphLeaf> carry = parameter_of_result(graph, array);
+  bool is_read = false;
+  for (const auto& [place, member] : cluster.members) {
+    if (!carry) break;
+    const auto reads = graph.reads(place);
+    for (size_t k = 0; k < reads.size(); ++k) {
+      if (GraphLeaf{reads[k].def, reads[k].leaf} != *carry) continue;
+      if (member.reads[k] != cluster.dimension_of(array)) return std::nullopt;
+      is_read = true;
+    }
+  }
+  return is_read ? carry : std::nullopt;
+}
 
 class Grower {
  public:
@@ -339,7 +375,9 @@ class Grower {
         if (member.leaves[leaf] == kSummed) cluster_.sums.insert(array);
         if (member.leaves[leaf] < 0 || light[static_cast<size_t>(place)] || (alone_ && !behind_.contains(place)))
           continue;
-        if (is_read_outside(graph_, cluster_, array)) cluster_.outputs.insert(array);
+        if (!is_read_outside(graph_, cluster_, array)) continue;
+        cluster_.outputs.insert(array);
+        if (const auto carry = carry_continued_by(graph_, cluster_, array)) cluster_.carries.emplace(array, *carry);
       }
     }
   }
@@ -355,6 +393,24 @@ class Grower {
   bool alone_ = false;
   std::set<int32_t> behind_;  ///< the seed, and members computed from it
 };
+
+/// Does a virtual value read an array that tiles overwrite, itself or through other virtual values?
+bool reads_carry(const ValueGraph& graph, const std::vector<ValueState>& states, const StreamCluster& cluster,
+                 int32_t place) {
+  std::set<int32_t> seen{place};
+  std::vector<int32_t> open{place};
+  while (!open.empty()) {
+    const int32_t at = open.back();
+    open.pop_back();
+    for (const ValueGraph::Read& read : graph.reads(at)) {
+      const GraphLeaf array{read.def, read.leaf};
+      if (std::ranges::any_of(cluster.carries, [&](const auto& c) { return c.second == array; })) return true;
+      const bool is_virtual = states[static_cast<size_t>(read.def)] == ValueState::kVirtual;
+      if (is_virtual && seen.insert(read.def).second) open.push_back(read.def);
+    }
+  }
+  return false;
+}
 
 }  // namespace
 
@@ -454,6 +510,12 @@ bool is_made_anew(const ValueGraph& graph, const std::vector<ValueState>& states
   if (!made.shape.is_array()) return false;
   if (made.opcode == Opcode::kConstant) return true;
   return states[static_cast<size_t>(place)] == ValueState::kVirtual && !is_heavy(made);
+}
+
+bool is_made_anew(const ValueGraph& graph, const std::vector<ValueState>& states, const StreamCluster& cluster,
+                  int32_t place) {
+  if (!is_made_anew(graph, states, place)) return false;
+  return cluster.carries.empty() || !reads_carry(graph, states, cluster, place);
 }
 
 }  // namespace lowtide::engine

@@ -40,6 +40,10 @@ struct StreamCluster {
   IndexMap<StreamMember> members;  ///< by place in the graph
   std::set<GraphLeaf> outputs;     ///< slices that non-members read: stored whole
   std::set<GraphLeaf> sums;
+  /// By output: the parameter whose memory it takes. The output is the next value of this loop-carried one, or the
+  /// result that this donated argument becomes, and members read the parameter only slice by slice along the output's
+  /// own dimension.
+  std::map<GraphLeaf, GraphLeaf> carries;
   std::map<int32_t, std::vector<Stay>> kept;  ///< by place: values stored only between passes, in order
   int32_t passes = 0;
   bool is_member(int32_t place) const { return members.contains(place); }
@@ -110,5 +114,8 @@ std::vector<int32_t> members_of_pass(const ValueGraph& graph, const StreamCluste
 
 /// Is it recomputed in each tile rather than stored for all? Constants and cheap values without the dimension are.
 bool is_made_anew(const ValueGraph& graph, const std::vector<ValueState>& states, int32_t place);
+/// The same, unless it reads what the cluster's tiles overwrite.
+bool is_made_anew(const ValueGraph& graph, const std::vector<ValueState>& states, const StreamCluster& cluster,
+                  int32_t place);
 
 }  // namespace lowtide::engine

@@ -13,6 +13,8 @@
 /// Numerics: reassociated where sums are folded tile by tile; else exact (a library's dot of a tile may sum in another
 /// order than the dot of the whole). Where Module::sums_in_order, exact: nothing that folds a sum joins
 /// (passes/stream/keep_order.h).
+/// Along the dimension of a scatter's index, each tile takes the updates that lie in it, and skips the others. Results
+/// that donated arguments become, and next values of a loop's carried ones, are written over those.
 /// A loop whose state has the dimension (a batch) runs once for each tile: its stacks are a tile's stacks, and sums
 /// over the dimension continue those of the previous tiles. Windows over the dimension make clusters of their own.
 /// Tests: tests/text/passes/stream-slices/

@@ -5,6 +5,7 @@
 
 #include "ops/combiner.h"
 #include "passes/rewrite.h"
+#include "passes/stream/between_passes.h"
 #include "passes/stream/keep_order.h"
 #include "passes/stream/walk.h"
 
@@ -26,6 +27,8 @@ struct PassPlan {
   std::vector<std::pair<Instruction*, int64_t>> sliced;  ///< arrays read slice by slice, and their sliced dimension
   std::vector<Instruction*> whole;                       ///< arrays that every tile reads whole
   std::vector<GraphLeaf> outputs, sums;
+  /// By output: the array whose slices it overwrites after they are read, and its dimension; null: it has none.
+  std::vector<std::pair<Instruction*, int64_t>> over;
 };
 
 /// The same for one tile, in the computation that runs it: a loop's body, or the one around the loop.
@@ -46,7 +49,8 @@ class Streamer {
         states_(states),
         cluster_(cluster),
         tile_(tile),
-        names_(computation) {}
+        names_(computation),
+        uses_(graph, cluster) {}
 
   std::optional<std::vector<Computation*>> stream() {
     std::vector<Computation*> bodies;
@@ -83,8 +87,23 @@ class Streamer {
         if (cluster_.is_stored_by(array, pass)) plan_.outputs.push_back(array);
       }
     }
+    for (const GraphLeaf& array : plan_.outputs) plan_.over.push_back(overwritten_by(array, pass));
     plan_.made = std::move(members);
     return plan_;
+  }
+
+  /// Takes an array out of those that are read slice by slice, if the output may be written over it.
+  std::pair<Instruction*, int64_t> overwritten_by(GraphLeaf output, int32_t pass) {
+    const auto carry = cluster_.carries.find(output);
+    if (carry == cluster_.carries.end() || uses_.last_reader(carry->second.place, pass) > pass) return {};
+    const auto read = std::ranges::find_if(plan_.sliced, [&](const auto& sliced) {
+      return array_behind(graph_, *sliced.first) == carry->second &&
+             same_shape(sliced.first->shape, shape_of(graph_, output));
+    });
+    if (read == plan_.sliced.end()) return {};
+    const std::pair<Instruction*, int64_t> over = *read;
+    plan_.sliced.erase(read);
+    return over;
   }
 
   template <class T>
@@ -111,7 +130,7 @@ class Streamer {
   void add_whole(Instruction& operand) {
     const GraphLeaf array = array_behind(graph_, operand);
     const int32_t place = array.place;
-    if (final_.contains(array) || !is_made_anew(graph_, states_, place)) {
+    if (final_.contains(array) || !is_made_anew(graph_, states_, cluster_, place)) {
       add_once(plan_.whole, source_of(operand));
       return;
     }
@@ -133,7 +152,10 @@ class Streamer {
     std::vector<Instruction*> start{integer(computation_, 0)};
     for (const auto& [array, d] : plan_.sliced) start.push_back(array);
     start.insert(start.end(), plan_.whole.begin(), plan_.whole.end());
-    for (const GraphLeaf& array : plan_.outputs) start.push_back(fill(shape_of(graph_, array), nullptr));
+    for (size_t k = 0; k < plan_.outputs.size(); ++k) {
+      Instruction* before = plan_.over[k].first;
+      start.push_back(before ? before : fill(shape_of(graph_, plan_.outputs[k]), nullptr));
+    }
     for (const GraphLeaf& array : plan_.sums) start.push_back(initial_of(array));
     Instruction* initial = append(computation_, Opcode::kTuple, state_, start, {});
     Instruction* loop = append(computation_, Opcode::kWhile, state_, {initial}, {});
@@ -259,12 +281,16 @@ class Streamer {
     };
     slices_.clear();
     clones_.clear();
-    for (size_t k = 0; k < plan_.sliced.size(); ++k) {
-      const auto& [array, d] = plan_.sliced[k];
-      Shape shape = plain(array->shape);
+    const auto slice = [&](const std::pair<Instruction*, int64_t>& sliced, Instruction* array) {
+      const auto& [original, d] = sliced;
+      Shape shape = plain(original->shape);
       shape.dims[static_cast<size_t>(d)] = tile.size;
-      slices_[plan_.sliced[k]] = append(c, Opcode::kDynamicSlice, shape, starts({tile.sliced[k]}, shape.rank(), d),
-                                        DynamicSliceAttributes{shape.dims});
+      slices_[sliced] =
+          append(c, Opcode::kDynamicSlice, shape, starts({array}, shape.rank(), d), DynamicSliceAttributes{shape.dims});
+    };
+    for (size_t k = 0; k < plan_.sliced.size(); ++k) slice(plan_.sliced[k], tile.sliced[k]);
+    for (size_t k = 0; k < plan_.outputs.size(); ++k) {
+      if (plan_.over[k].first != nullptr) slice(plan_.over[k], tile.outputs[k]);
     }
     wholes_.clear();
     for (size_t k = 0; k < plan_.whole.size(); ++k) wholes_[plan_.whole[k]] = tile.whole[k];
@@ -364,12 +390,11 @@ class Streamer {
       copy->shape = slices_of(original.shape);
     }
     adapt_to_slice(original, d, tile.size, copy->attributes);
-    Instruction* made = tile.computation->append(std::move(copy));
-    if (original.opcode == Opcode::kIota && original.as<IotaAttributes>().dimension == d) {
-      Instruction* from = append(*tile.computation, Opcode::kConvert, Shape::scalar(made->shape.type), {tile.at}, {});
-      Instruction* all = append(*tile.computation, Opcode::kBroadcast, made->shape, {from}, DimensionsAttributes{});
-      made = append(*tile.computation, Opcode::kAdd, made->shape, {made, all}, {});
-    }
+    const Appender here = [&](Opcode opcode, Shape shape, std::vector<Instruction*> operands, Attributes attributes) {
+      return append(*tile.computation, opcode, std::move(shape), std::move(operands), std::move(attributes));
+    };
+    count_operand_from(original, d, tile.size, *copy, tile.at, here);
+    Instruction* made = count_result_from(original, d, tile.computation->append(std::move(copy)), tile.at, here);
     return made;
   }
 
@@ -471,6 +496,7 @@ class Streamer {
   const StreamCluster& cluster_;
   int64_t tile_;
   Names names_;
+  const PassUses uses_;
   const int32_t first_new_id_ = computation_.module().id_limit();
   std::map<LeafRef, Instruction*> elements_;  ///< of tuples that aren't members
   std::map<GraphLeaf, Instruction*> final_;   ///< computed outputs and sums

@@ -40,6 +40,12 @@ class LoopTiler {
     return into_->append(std::move(made));
   }
 
+  Appender appender() {
+    return [this](Opcode opcode, Shape shape, std::vector<Instruction*> operands, Attributes attributes) {
+      return append(opcode, std::move(shape), std::move(operands), std::move(attributes));
+    };
+  }
+
   Computation* make_condition() {
     const Computation& old = *loop_.called[0];
     into_ = module_.add_computation(module_.unused_computation_name(old.name));
@@ -104,6 +110,8 @@ class LoopTiler {
       copy->shape = Shape::array(i.shape.type, i.shape.dims);
       copy->shape.dims[static_cast<size_t>(state)] = size_;
       adapt_to_slice(i, state, size_, copy->attributes);
+      count_operand_from(i, state, size_, *copy, at_, appender());
+      return count_result_from(i, state, into_->append(std::move(copy)), at_, appender());
     } else if (state == kSummed) {
       const ElementType type = type_of_sums(i.shape.type);
       if (i.opcode == Opcode::kConvert && copy->operands[0]->shape.type == type) return copy->operands[0];

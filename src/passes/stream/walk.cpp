@@ -4,6 +4,7 @@
 
 #include "ops/dimension_roles.h"
 #include "ops/op_rule.h"
+#include "ops/updates_taken.h"
 
 namespace lowtide::engine {
 namespace {
@@ -12,9 +13,14 @@ const Slicing& slicing_of(const Instruction& i) { return rule_of(i.opcode).slici
 
 bool is_plain(const Instruction& i) { return i.shape.dynamic.empty() && i.control_predecessors.empty(); }
 
-/// May every slice read the operand whole?
-bool may_be_absent(const Instruction& user, size_t operand) {
-  switch (slicing_of(user).whole) {
+std::optional<Positions> positions_along(const Instruction& i, int64_t d) {
+  return slicing_of(i).positions.value(i, d);
+}
+
+/// May every slice along d read the operand whole?
+bool may_be_absent(const Instruction& user, size_t operand, int64_t d) {
+  if (has_positions(user, d)) return true;
+  switch (slicing_of(user).whole.value) {
     case ReadWhole::kAny: return true;
     case ReadWhole::kSecond: return operand == 1;
     case ReadWhole::kScalars: return user.operand(operand).shape.rank() == 0;
@@ -49,7 +55,7 @@ InStep operand_in_step(const Instruction& user, size_t operand, int64_t d, int64
     in_step = InStep::kYes;
     operand_dimension = static_cast<int64_t>(j);
   }
-  if (in_step == InStep::kYes || may_be_absent(user, operand)) return in_step;
+  if (in_step == InStep::kYes || may_be_absent(user, operand, d)) return in_step;
   return InStep::kNo;
 }
 
@@ -69,6 +75,42 @@ bool can_be_made_by_slices(const Instruction& i, int64_t d) {
 
 void adapt_to_slice(const Instruction& original, int64_t d, int64_t size, Attributes& attributes) {
   slicing_of(original).adapt.value(original, d, size, attributes);
+}
+
+bool has_positions(const Instruction& i, int64_t d) { return positions_along(i, d).has_value(); }
+
+void count_operand_from(const Instruction& original, int64_t d, int64_t size, Instruction& slices, Instruction* at,
+                        const Appender& append) {
+  const std::optional<Positions> positions = positions_along(original, d);
+  if (!positions || positions->operand == Positions::kResult) return;
+  Instruction*& operand = slices.operands[static_cast<size_t>(positions->operand)];
+  const Shape shape = Shape::array(operand->shape.type, operand->shape.dims);
+  const Shape scalar = Shape::scalar(shape.type);
+  Instruction* from = at->shape.type == shape.type ? at : append(Opcode::kConvert, scalar, {at}, {});
+  from = append(Opcode::kBroadcast, shape, {from}, DimensionsAttributes{});
+  if (positions->vectors >= 0) {
+    const int64_t length = shape.dims[static_cast<size_t>(positions->vectors)];
+    if (length > 1) {
+      auto only = std::make_shared<Literal>(Shape::array(shape.type, {length}));
+      only->bytes()[static_cast<size_t>(positions->entry * stored_bytes(shape.type))] = std::byte{1};  // little-endian
+      Instruction* mask = append(Opcode::kConstant, only->shape(), {}, ConstantAttributes{only});
+      mask = append(Opcode::kBroadcast, shape, {mask}, DimensionsAttributes{{positions->vectors}});
+      from = append(Opcode::kMultiply, shape, {from, mask}, {});
+    }
+  }
+  operand = append(Opcode::kSubtract, shape, {operand, from}, {});
+  const int64_t whole = common_extents(original)->dims[static_cast<size_t>(d)];
+  take_part_of_updates(slices, static_cast<double>(size) / static_cast<double>(whole));
+}
+
+Instruction* count_result_from(const Instruction& original, int64_t d, Instruction* slices, Instruction* at,
+                               const Appender& append) {
+  const std::optional<Positions> positions = positions_along(original, d);
+  if (!positions || positions->operand != Positions::kResult) return slices;
+  const Shape& shape = slices->shape;
+  Instruction* from = at->shape.type == shape.type ? at : append(Opcode::kConvert, Shape::scalar(shape.type), {at}, {});
+  from = append(Opcode::kBroadcast, shape, {from}, DimensionsAttributes{});
+  return append(Opcode::kAdd, shape, {slices, from}, {});
 }
 
 std::optional<Fold> folded_along(const Instruction& user, size_t operand, int64_t d) {

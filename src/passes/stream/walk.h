@@ -2,7 +2,9 @@
 /// How an operation can be sliced along a common dimension: slice by slice, or by folding the slices.
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <vector>
 
 #include "ir/module.h"
 
@@ -27,6 +29,18 @@ bool can_be_made_by_slices(const Instruction& i, int64_t d);
 
 /// Adapts the attributes of `original` to an instruction that computes `size` slices along d of its result.
 void adapt_to_slice(const Instruction& original, int64_t d, int64_t size, Attributes& attributes);
+
+/// Appends an instruction of this shape to the computation of some slices.
+using Appender = std::function<Instruction*(Opcode, Shape, std::vector<Instruction*>, Attributes)>;
+/// Is the result of slices along d computed from their positions, or does it contain them? Then slices from number `at`
+/// (a scalar integer) on need both of these.
+bool has_positions(const Instruction& i, int64_t d);
+/// Makes positions that `slices`, a copy of `original` for `size` slices, reads count from `at`.
+void count_operand_from(const Instruction& original, int64_t d, int64_t size, Instruction& slices, Instruction* at,
+                        const Appender& append);
+/// Makes positions that the slices contain count from 0: the returned value.
+Instruction* count_result_from(const Instruction& original, int64_t d, Instruction* slices, Instruction* at,
+                               const Appender& append);
 
 /// A result without the dimension: all slices are folded into it.
 struct Fold {

@@ -55,26 +55,6 @@ class Weigher {
     return last_[array] = last;
   }
 
-  /// Is the array the next value of a loop-carried one that only members read, slice by slice? Then both share their
-  /// memory.
-  bool continues_carry(GraphLeaf array) const {
-    const Instruction& made = graph_.at(array.place);
-    const auto& results = graph_.results();
-    const auto result = std::ranges::find(results, LeafRef{&made, array.leaf});
-    if (result == results.end() || made.parent->module().entry == made.parent) return false;
-    const auto number = static_cast<int32_t>(result - results.begin());
-    bool is_read = false;
-    for (const auto& [place, member] : cluster_.members) {
-      const auto reads = graph_.reads(place);
-      for (size_t k = 0; k < reads.size(); ++k) {
-        const bool carry = graph_.at(reads[k].def).opcode == Opcode::kParameter && reads[k].leaf == number;
-        if (carry && member.reads[k] != cluster_.members.at(array.place).leaves[0]) return false;
-        is_read |= carry;
-      }
-    }
-    return is_read;
-  }
-
   /// Finds the most bytes that the cluster holds while it runs: without tiles, and tile by tile. Values that others
   /// keep live before and after it count in neither.
   void weigh_bytes() {
@@ -92,7 +72,7 @@ class Weigher {
         const GraphLeaf array{read.def, read.leaf};
         if (cluster_.is_member(read.def) || !seen.insert(array).second) continue;
         if (is_virtual(read.def)) {
-          if (!is_made_anew(graph_, states_, read.def)) keep(read.def, bytes_of(graph_, array));
+          if (!is_made_anew(graph_, states_, cluster_, read.def)) keep(read.def, bytes_of(graph_, array));
           continue;
         }
         const int32_t last = last_reader(array);
@@ -105,7 +85,7 @@ class Weigher {
     for (const auto& [place, member] : cluster_.members) {
       for (size_t leaf = 0; leaf < member.leaves.size(); ++leaf) {
         const GraphLeaf array{place, static_cast<int32_t>(leaf)};
-        if (continues_carry(array)) {
+        if (cluster_.carries.contains(array)) {
           for (int32_t pass = member.pass; pass < cluster_.passes && is_whole(array); ++pass)
             kept[static_cast<size_t>(pass)] -= bytes_of(graph_, array);
           continue;
@@ -137,6 +117,9 @@ class Weigher {
     double ns = own_ns(i, graph_.target());
     if (is_stored(place) && member.loop == nullptr) ns += bytes_of(graph_, {place, 0}) * cost_.byte_ns();
     (again ? weight_.again_ns : weight_.ns) += ns;
+    if (i.opcode == Opcode::kScatter && member.leaves[0] >= 0 && has_positions(i, member.leaves[0])) {
+      weight_.ns_per_tile += cost_.skipping_ns(i);
+    }
     const double kernels = member.loop == nullptr ? 1 : guessed_trips(i) * static_cast<double>(member.leaves.size());
     if (is_stored(place)) weight_.ns_per_tile += kernels * cost_.kernel_start_ns();
     for (size_t leaf = 0; leaf < member.leaves.size(); ++leaf) {

@@ -27,7 +27,7 @@ std::optional<RowForm> row_form(const Instruction& i, int64_t d) {
   std::optional<std::vector<RowPiece>> pieces = rule_of_rows(i).pieces.value(i, d);
   if (!pieces) return std::nullopt;
   if (pieces->empty()) {
-    if (!can_be_made_by_slices(i, d)) return std::nullopt;
+    if (!can_be_made_by_slices(i, d) || has_positions(i, d)) return std::nullopt;
     pieces->push_back(made_in_step(i, d));
   }
   RowForm form{.pieces = std::move(*pieces)};

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "passes/stream/walk.h"
+
 namespace lowtide::engine {
 
 Shape plain_shape(const Shape& shape) { return Shape::array(shape.type, shape.dims); }
@@ -111,15 +113,15 @@ Instruction* make_rows(Writer& writer, const Instruction& original, const RowPie
   Attributes attributes = original.attributes;
   adapt_to_rows(original, piece, d, rows, source.first == nullptr, attributes);
   Instruction* made = writer.copy(original, std::move(operands), shape, std::move(attributes));
-  const bool counts = original.opcode == Opcode::kIota && original.as<IotaAttributes>().dimension == d;
-  if (!counts) return made;
+  if (!has_positions(original, d)) return made;
   Instruction* from = writer.integer(rows.begin);
   if (source.first != nullptr) {
     from = writer.append(Opcode::kAdd, Shape::scalar(ElementType::kS32), {from, source.first}, {});
   }
-  if (shape.type != ElementType::kS32) from = writer.append(Opcode::kConvert, Shape::scalar(shape.type), {from}, {});
-  Instruction* all = writer.append(Opcode::kBroadcast, shape, {from}, DimensionsAttributes{});
-  return writer.append(Opcode::kAdd, shape, {made, all}, {});
+  return count_result_from(original, d, made, from,
+                           [&](Opcode opcode, Shape part, std::vector<Instruction*> parts, Attributes more) {
+                             return writer.append(opcode, std::move(part), std::move(parts), std::move(more));
+                           });
 }
 
 }  // namespace lowtide::engine
