@@ -74,34 +74,48 @@ class Convolution : public LibraryRoutine {
     S* const sums = reinterpret_cast<S*>(room);
     const int64_t width = walk_.tile_columns(), panel = walk_.panel_columns();
     const bool in_place = dispatch(result_type_, []<class T>() { return std::is_same_v<T, S>; });
-    walk_.find_rows(tile, rows);
+    const bool by_lines = walk_.copies_lines(*tile.of) && tile.columns > kFewColumns;
+    const Results to = results_of(tile, rows);
+    if (!by_lines || to.step == 0) walk_.find_rows(tile, rows);
     if (tile.of->depth == 0) std::fill(sums, sums + tile.rows * width, S{});
     for (int64_t from = 0; from < tile.of->depth; from += kConvolutionDepth) {
       const int64_t depth = std::min(kConvolutionDepth, tile.of->depth - from);
       const Joining joining = from == 0 ? Joining::kAlone : Joining::kAsPart;
       const std::span<const TermRun> walked(terms, walk_.find_terms(tile.of->phase, from, depth, terms));
       const std::span<const TermRun> joined(terms + depth, walk_.join_runs(tile.of->phase, walked, terms + depth));
-      const bool by_terms = lanes_are_terms<S>(tile, joined);
+      const bool by_terms = !by_lines && lanes_are_terms<S>(tile, joined);
       pack(kernel, tile, walked, depth, by_terms, packed);
+      if (by_lines) copy_lines(input, tile, walked, copies);
       for (int64_t i = 0; i < tile.rows; i += kPanelRows) {
+        if (by_lines) runs[0] = copied_rows(tile, copies + i);
         const std::span<const RowRun<S>> found(
-            runs, find_elements(input, tile.of->phase, rows + i, walked, joined, copies, runs));
-        PanelSums<S> to{sums + i * width, width, tile.columns};
-        if (in_place && stores_whole_panels(tile, rows + i, i)) {
-          to = {static_cast<S*>(result) + rows[i].result, rows[i + 1].result - rows[i].result, tile.columns};
+            runs, by_lines ? 1 : find_elements(input, tile.of->phase, rows + i, walked, joined, copies, runs));
+        PanelSums<S> part{sums + i * width, width, tile.columns};
+        if (in_place && stores_whole_panels(tile, to, i)) {
+          part = {static_cast<S*>(result) + to.at(i), to.at(i + 1) - to.at(i), tile.columns};
         }
         if constexpr (std::is_floating_point_v<S>) {
           if (by_terms) {
-            multiply_few_columns<S>(found, packed, depth, to, joining);
+            multiply_few_columns<S>(found, packed, depth, part, joining);
             continue;
           }
         }
-        for (int64_t j = 0; j < tile.columns; j += panel, to.at += panel, to.columns -= panel) {
-          multiply_rows<S>(found, packed + j * depth, to, joining);
+        for (int64_t j = 0; j < tile.columns; j += panel, part.at += panel, part.columns -= panel) {
+          multiply_rows<S>(found, packed + j * depth, part, joining);
         }
       }
     }
-    store(tile, rows, sums, in_place, result);
+    store(tile, to, sums, in_place, result);
+  }
+
+  /// Where a tile's results lie: row i's first column at `first` + i * `step`, or if that is 0, as row i says.
+  struct Results {
+    int64_t first = 0, step = 0;
+    const Row* rows = nullptr;
+    int64_t at(int64_t i) const { return step != 0 ? first + i * step : rows[i].result; }
+  };
+  Results results_of(const Tile& tile, const Row* rows) const {
+    return {walk_.first_of(tile).result, walk_.result_step(*tile.of), rows};
   }
 
   template <class S>
@@ -125,30 +139,31 @@ class Convolution : public LibraryRoutine {
 
   /// Are a panel's results laid out like sums: whole vectors, with a constant stride between rows? Then they are summed
   /// in place.
-  bool stores_whole_panels(const Tile& tile, const Row* rows, int64_t first) const {
+  bool stores_whole_panels(const Tile& tile, const Results& to, int64_t first) const {
     constexpr int64_t kVectors = 2;
     if (first + kPanelRows > tile.rows || walk_.output().feature_stride != 1 ||
         tile.columns % (walk_.panel_columns() / kVectors) != 0) {
       return false;
     }
-    const int64_t step = rows[1].result - rows[0].result;
-    for (int64_t r = 2; r < kPanelRows; ++r) {
-      if (rows[r].result - rows[r - 1].result != step) return false;
+    if (to.step != 0) return true;
+    const int64_t step = to.at(first + 1) - to.at(first);
+    for (int64_t i = first + 2; i < first + kPanelRows; ++i) {
+      if (to.at(i) - to.at(i - 1) != step) return false;
     }
     return true;
   }
 
   /// in_place: whole panels have already been summed in the result.
   template <class S>
-  [[gnu::noinline]] void store(const Tile& tile, const Row* rows, const S* sums, bool in_place, void* result) const {
+  [[gnu::noinline]] void store(const Tile& tile, const Results& to, const S* sums, bool in_place, void* result) const {
     dispatch(result_type_, [&]<class T>() {
       if constexpr (std::is_same_v<summed_t<T>, S>) {
         for (int64_t i = 0; i < tile.rows; ++i) {
           const int64_t begin = i / kPanelRows * kPanelRows;
-          if (in_place && tile.of->depth > 0 && stores_whole_panels(tile, rows + begin, begin)) {
+          if (in_place && tile.of->depth > 0 && stores_whole_panels(tile, to, begin)) {
             i = begin + kPanelRows - 1;
           } else {
-            store_row(tile, sums + i * walk_.tile_columns(), static_cast<T*>(result) + rows[i].result);
+            store_row(tile, sums + i * walk_.tile_columns(), static_cast<T*>(result) + to.at(i));
           }
         }
       }
@@ -162,6 +177,41 @@ class Convolution : public LibraryRoutine {
       if (stride == 1) return convert_row(sums, tile.columns, to);
     }
     for (int64_t j = 0; j < tile.columns; ++j) to[j * stride] = from_sum<T>(sums[j]);
+  }
+
+  /// The number of rows of copies, whole panels.
+  static int64_t copied_rows_of(const Tile& tile) { return (tile.rows + kPanelRows - 1) / kPanelRows * kPanelRows; }
+
+  /// Copies all terms of a tile's rows: term k of row i to copies[k * rows + i].
+  template <class E, class S>
+  [[gnu::noinline]] void copy_lines(const E* input, const Tile& tile, std::span<const TermRun> terms, S* copies) const {
+    const int64_t pitch = copied_rows_of(tile), step = walk_.term_step(tile.of->phase);
+    const int64_t extent = walk_.input().extents[kLast];
+    const int64_t apart = walk_.walks_taps_first() ? tile.of->phase.axes[kLast].per_tap : 0;
+    walk_.visit_lines(tile, [&](const ConvolutionWalk::Line& line) {
+      for (const TermRun& run : terms) {
+        const bool meets = walk_.meets(line.first, run, kLast);
+        for (int64_t k = 0; k < run.count; ++k) {
+          S* const to = copies + (run.done + k) * pitch + line.row;
+          const int64_t first = line.first.first[kLast] + run.reach[kLast] + k * apart;
+          const int64_t begin = meets ? std::clamp<int64_t>(-first, 0, line.rows) : line.rows;
+          const int64_t end = std::clamp(extent - first, begin, line.rows);
+          std::fill(to, to + begin, S{});
+          to_sums(input + line.first.input + run.input + k * step + begin, end - begin, to + begin);
+          std::fill(to + end, to + line.rows, S{});
+        }
+      }
+    });
+    for (int64_t k = 0; k < tile.of->depth; ++k)
+      std::fill(copies + k * pitch + tile.rows, copies + (k + 1) * pitch, S{});
+  }
+
+  /// A panel of copied rows, of which the first one's first term is at `first`.
+  template <class S>
+  static RowRun<S> copied_rows(const Tile& tile, const S* first) {
+    RowRun<S> run{.step = copied_rows_of(tile), .depth = tile.of->depth};
+    for (size_t r = 0; r < run.rows.size(); ++r) run.rows[r] = first + r;
+    return run;
   }
 
   /// Finds where these terms of a panel's rows lie; terms with an unsuitable layout are copied.

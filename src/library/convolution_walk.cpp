@@ -17,8 +17,11 @@ constexpr int64_t kManyTerms = 64, kManyPositions = 1024;
 constexpr int64_t kMostRows = 384, kMostColumnBytes = 512, kFewestRows = 24;
 /// Enough tiles for threads to share without waiting long for the last.
 constexpr int64_t kEnoughTiles = 8;
-/// Consecutive taps from which on walking taps is better than walking features.
+/// Consecutive taps from which on walking taps is better than walking features, and terms from which on a row is better
+/// read where it lies.
 constexpr int64_t kLongRun = 16;
+/// Copied terms of a tile stay in the first-level cache, and short lines are not worth a copy.
+constexpr int64_t kMostCopiedTerms = 32, kShortestLine = 8;
 
 int64_t extent_of(const Shape& shape, int64_t d) { return shape.dims[static_cast<size_t>(d)]; }
 int64_t round_up(int64_t x, int64_t to) { return (x + to - 1) / to * to; }
@@ -66,7 +69,7 @@ void ConvolutionWalk::set_tiles(int64_t sum_bytes) {
   panel_columns_ = kPanelBytes / sum_bytes;
   tile_columns_ = std::min(kMostColumnBytes / sum_bytes, round_up(std::max<int64_t>(outputs_, 1), panel_columns_));
   across_ = std::max<int64_t>((outputs_ + tile_columns_ - 1) / tile_columns_, 1);
-  int64_t most_rows = 0, most_depth = 0;
+  int64_t most_rows = 0, most_depth = 0, most_copied = 0;
   const std::vector<Phase> phases = phases_of(window_, output_.extents);
   const int64_t others = std::max<int64_t>(1, groups_ * across_ * static_cast<int64_t>(phases.size()));
   const int64_t enough = (kEnoughTiles + others - 1) / others;
@@ -78,10 +81,11 @@ void ConvolutionWalk::set_tiles(int64_t sum_bytes) {
     tiles_ += (tiled.rows + tiled.tile_rows - 1) / tiled.tile_rows * across_;
     most_rows = std::max(most_rows, std::min(tiled.tile_rows, round_up(tiled.rows, kPanelRows)));
     most_depth = std::max(most_depth, std::min(tiled.depth, kConvolutionDepth));
+    if (copies_lines(tiled)) most_copied = std::max(most_copied, tiled.depth * tiled.tile_rows);
     phases_.push_back(std::move(tiled));
   }
   room_.kernel = align_scratch(most_depth * tile_columns_ * sum_bytes);
-  room_.copies = align_scratch(most_depth * kPanelRows * sum_bytes);
+  room_.copies = align_scratch(std::max(most_depth * kPanelRows, most_copied) * sum_bytes);
   room_.terms = align_scratch(2 * most_depth * static_cast<int64_t>(sizeof(TermRun)));
   room_.runs = align_scratch(most_depth * static_cast<int64_t>(sizeof(RowRun<float>)));
   room_.rows = align_scratch(most_rows * static_cast<int64_t>(sizeof(Row)));
@@ -101,40 +105,50 @@ ConvolutionWalk::Tile ConvolutionWalk::tile_at(int64_t task) const {
   return tile;
 }
 
-void ConvolutionWalk::find_rows(const Tile& tile, Row* rows) const {
+ConvolutionWalk::Line ConvolutionWalk::line_at(const Tile& tile, int64_t batch, int64_t position, int64_t row) const {
   const Phase& phase = tile.of->phase;
-  const int64_t positions = phase.positions();
-  int64_t batch = batch_first_ ? tile.row % batch_ : tile.row / positions;
-  int64_t position = batch_first_ ? tile.row / batch_ : tile.row % positions;
-  // Rows in one line of the walk differ in one index only, by constant steps.
-  for (int64_t i = 0; i < tile.rows;) {
-    const SpatialIndex at = phase.position_at(position);
-    const PhaseAxis& last = phase.axes[kLast];
-    const int64_t line = batch_first_ ? batch_ - batch : last.positions - at[kLast];
-    const int64_t after = std::min(tile.rows, i + line);
-    const Row begin = row_at(tile, batch, at);
-    const int64_t input_step = batch_first_ ? input_.batch_stride : last.per_position * input_.strides[kLast];
-    const int64_t result_step = batch_first_ ? output_.batch_stride : last.position_step * output_.strides[kLast];
-    const int64_t first_step = batch_first_ ? 0 : last.per_position;
-    const bool line_meets = meets_padding(phase, begin.first, kLast);
-    const int64_t behind_first = input_.extents[kLast] - (last.taps - 1) * last.per_tap;
-    position += batch_first_ ? 1 : after - i;
-    for (int64_t k = 0; i < after; ++i, ++k) {
-      const int64_t first = begin.first[kLast] + k * first_step;
-      Row& row = rows[i];
-      row.input = begin.input + k * input_step;
-      row.first = {begin.first[0], begin.first[1], first};
-      row.result = begin.result + k * result_step;
-      row.meets_padding = line_meets || first < 0 || first >= behind_first;
+  const PhaseAxis& last = phase.axes[kLast];
+  const SpatialIndex at = phase.position_at(position);
+  Line line{.first = row_at(tile, batch, at), .row = row};
+  line.rows = std::min(tile.rows - row, batch_first_ ? batch_ - batch : last.positions - at[kLast]);
+  line.input_step = batch_first_ ? input_.batch_stride : last.per_position * input_.strides[kLast];
+  line.first_step = batch_first_ ? 0 : last.per_position;
+  line.result_step = batch_first_ ? output_.batch_stride : last.position_step * output_.strides[kLast];
+  line.meets_padding = meets_padding(phase, line.first.first, kLast);
+  return line;
+}
+
+ConvolutionWalk::Row ConvolutionWalk::first_of(const Tile& tile) const {
+  const int64_t positions = tile.of->phase.positions();
+  const int64_t position = batch_first_ ? tile.row / batch_ : tile.row % positions;
+  return row_at(tile, batch_first_ ? tile.row % batch_ : tile.row / positions, tile.of->phase.position_at(position));
+}
+
+void ConvolutionWalk::find_rows(const Tile& tile, Row* rows) const {
+  const PhaseAxis& last = tile.of->phase.axes[kLast];
+  const int64_t behind_first = input_.extents[kLast] - (last.taps - 1) * last.per_tap;
+  visit_lines(tile, [&](const Line& line) {
+    for (int64_t k = 0; k < line.rows; ++k) {
+      const int64_t first = line.first.first[kLast] + k * line.first_step;
+      Row& row = rows[line.row + k];
+      row.input = line.first.input + k * line.input_step;
+      row.first = {line.first.first[0], line.first.first[1], first};
+      row.result = line.first.result + k * line.result_step;
+      row.meets_padding = line.meets_padding || first < 0 || first >= behind_first;
     }
-    if (batch_first_) {
-      batch = 0;
-    } else if (position == positions) {
-      position = 0;
-      ++batch;
-    }
-  }
+  });
   std::fill(rows + tile.rows, rows + round_up(tile.rows, kPanelRows), rows[tile.rows - 1]);
+}
+
+int64_t ConvolutionWalk::result_step(const TiledPhase& tiled) const {
+  if (batch_first_) return 0;
+  const auto& axes = tiled.phase.axes;
+  const int64_t step = axes[kLast].position_step * output_.strides[kLast];
+  int64_t next = step * axes[kLast].positions;  // where the dimensions outside have to go on
+  for (size_t d = kLast; d-- > 0; next *= axes[d].positions) {
+    if (axes[d].positions > 1 && axes[d].position_step * output_.strides[d] != next) return 0;
+  }
+  return batch_ == 1 || output_.batch_stride == next ? step : 0;
 }
 
 ConvolutionWalk::Row ConvolutionWalk::row_at(const Tile& tile, int64_t batch, const SpatialIndex& position) const {
@@ -193,6 +207,13 @@ size_t ConvolutionWalk::join_runs(const Phase& phase, std::span<const TermRun> r
     }
   }
   return count;
+}
+
+bool ConvolutionWalk::copies_lines(const TiledPhase& tiled) const {
+  const PhaseAxis& last = tiled.phase.axes[kLast];
+  const bool are_neighbours = !batch_first_ && last.per_position == 1 && input_.strides[kLast] == 1;
+  return are_neighbours && last.positions >= kShortestLine && tiled.depth <= kMostCopiedTerms &&
+         (taps_first_ ? last.taps : features_) < kLongRun;
 }
 
 ConvolutionWalk::KernelRun ConvolutionWalk::kernel_run(const Tile& tile, const TermRun& run) const {

@@ -66,8 +66,22 @@ class ConvolutionWalk {
   const Room& room() const { return room_; }
 
   Tile tile_at(int64_t task) const;
+  /// Rows of a tile that differ in one index only, by constant steps.
+  struct Line {
+    Row first;
+    int64_t row = 0, rows = 0;  ///< of the tile
+    int64_t input_step = 0, first_step = 0, result_step = 0;
+    bool meets_padding = false;  ///< along another dimension: then all rows do
+  };
+  /// Calls visit(line) for all lines of a tile, in order.
+  template <class Visit>
+  void visit_lines(const Tile& tile, Visit&& visit) const;
+  /// The first row of a tile.
+  Row first_of(const Tile& tile) const;
   /// The rows of a tile, filled up to whole panels by repeating the last one.
   void find_rows(const Tile& tile, Row* rows) const;
+  /// The distance between the results of neighbouring rows, if it is the same for all rows of a phase; else 0.
+  int64_t result_step(const TiledPhase& tiled) const;
   /// Finds the runs of terms [from, from + depth), and returns their number: at most depth.
   size_t find_terms(const Phase& phase, int64_t from, int64_t depth, TermRun* runs) const;
   /// The same terms for rows that meet no padding: runs that continue each other are merged.
@@ -76,6 +90,9 @@ class ConvolutionWalk {
   int64_t term_step(const Phase& phase) const {
     return taps_first_ ? phase.axes[kLast].per_tap * input_.strides[kLast] : input_.feature_stride;
   }
+  /// Are a tile's rows copied term by term, with zeros for padding, rather than read where they lie? For short runs of
+  /// terms, where neighbouring rows of a line are neighbours in memory.
+  bool copies_lines(const TiledPhase& tiled) const;
   /// Does this tap of the row meet elements, not padding, along the first `dimensions` dimensions?
   bool meets(const Row& row, const TermRun& run, size_t dimensions) const {
     bool all = true;
@@ -102,6 +119,7 @@ class ConvolutionWalk {
  private:
   void set_tiles(int64_t sum_bytes);
   Row row_at(const Tile& tile, int64_t batch, const SpatialIndex& position) const;
+  Line line_at(const Tile& tile, int64_t batch, int64_t position, int64_t row) const;
   bool meets_padding(const Phase& phase, const SpatialIndex& first, size_t dimensions) const;
 
   Window window_;
@@ -114,5 +132,24 @@ class ConvolutionWalk {
   int64_t panel_columns_ = 0, tile_columns_ = 0, across_ = 1;
   Room room_;
 };
+
+template <class Visit>
+void ConvolutionWalk::visit_lines(const Tile& tile, Visit&& visit) const {
+  const int64_t positions = tile.of->phase.positions();
+  int64_t batch = batch_first_ ? tile.row % batch_ : tile.row / positions;
+  int64_t position = batch_first_ ? tile.row / batch_ : tile.row % positions;
+  for (int64_t row = 0; row < tile.rows;) {
+    const Line line = line_at(tile, batch, position, row);
+    visit(line);
+    row += line.rows;
+    position += batch_first_ ? 1 : line.rows;
+    if (batch_first_) {
+      batch = 0;
+    } else if (position == positions) {
+      position = 0;
+      ++batch;
+    }
+  }
+}
 
 }  // namespace lowtide::engine

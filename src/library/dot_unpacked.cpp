@@ -29,17 +29,27 @@ struct Strides {
   int64_t row, step, right, sums;
 };
 
+/// A part of right, whose columns lie too far apart for the processor to foresee the next ones.
+template <class S>
+struct Part {
+  const S* at;
+  const S* next;  ///< the part that is read after it
+};
+
 /// Computes sums(i, j) of kRows rows and kWide vectors of columns, of `depth` terms; `begins`: `sums` holds nothing
-/// yet.
-template <class S, int kBytes, int kRows, int kWide>
-LT_INLINE inline void multiply(const S* left, const S* right, S* sums, const Strides& strides, int64_t depth,
+/// yet. kFetches: meanwhile, the next part of right is fetched into the cache.
+template <class S, int kBytes, int kRows, int kWide, bool kFetches>
+LT_INLINE inline void multiply(const S* left, const Part<S>& part, S* sums, const Strides& strides, int64_t depth,
                                bool begins) {
   using Vector = lowtide::engine::Vector<S, kBytes>;
   constexpr int kLanes = VectorOf<S, kBytes>::kLanes;
   Vector sum[kRows * kWide] = {};
   for (int64_t k = 0; k < depth; ++k) {
     Vector row[kWide];
-    LT_UNROLL for (int v = 0; v < kWide; ++v) row[v] = load_vector<Vector>(right + k * strides.right + v * kLanes);
+    LT_UNROLL for (int v = 0; v < kWide; ++v) row[v] = load_vector<Vector>(part.at + k * strides.right + v * kLanes);
+    if constexpr (kFetches) {
+      LT_UNROLL for (int v = 0; v < kWide; ++v) __builtin_prefetch(part.next + k * strides.right + v * kLanes);
+    }
     LT_UNROLL for (int i = 0; i < kRows; ++i) {
       const S factor = left[i * strides.row + k * strides.step];
       LT_UNROLL for (int v = 0; v < kWide; ++v) sum[i * kWide + v] += factor * row[v];
@@ -57,11 +67,15 @@ LT_INLINE inline void multiply(const S* left, const S* right, S* sums, const Str
 
 /// All rows of left times kWide vectors of columns, as many rows at a time as leave registers for these vectors.
 template <class S, int kBytes, int kWide>
-LT_INLINE inline void multiply_rows_of(int64_t rows, const S* left, const S* right, S* sums, const Strides& strides,
-                                       int64_t depth, bool begins) {
+LT_INLINE inline void multiply_rows_of(int64_t rows, const S* left, const Part<S>& part, S* sums,
+                                       const Strides& strides, int64_t depth, bool begins) {
   constexpr int kMost = kBytes == 64 ? 8 : 6;
   const auto some = [&]<int kRows>(int64_t i) LT_INLINE {
-    multiply<S, kBytes, kRows, kWide>(left + i * strides.row, right, sums + i * strides.sums, strides, depth, begins);
+    const auto each = [&]<bool kFetches>() LT_INLINE {
+      multiply<S, kBytes, kRows, kWide, kFetches>(left + i * strides.row, part, sums + i * strides.sums, strides, depth,
+                                                  begins);
+    };
+    i + kRows == rows ? each.template operator()<true>() : each.template operator()<false>();
   };
   int64_t i = 0;
   for (; i + kMost <= rows; i += kMost) some.template operator()<kMost>(i);
@@ -109,11 +123,15 @@ class DotUnpacked : public LibraryRoutine {
       const int64_t depth = std::min(kDepth, k_ - k);
       const S *const from = left + k * strides_.step, *const at = right + k * strides_.right;
       const bool begins = k == 0 && !adds_;
+      const S* const below = k + kDepth < k_ ? at + kDepth * strides_.right : at;
+      const auto part_at = [&](int64_t j, int64_t wide) {
+        return Part<S>{at + j, j + wide < columns ? at + j + wide : below};
+      };
       int64_t j = 0;
-      for (; j + kVectors * kLanes <= columns; j += kVectors * kLanes)
-        multiply_rows_of<S, kBytes, kVectors>(rows, from, at + j, sums + j, strides_, depth, begins);
+      for (constexpr int64_t kWide = kVectors * kLanes; j + kWide <= columns; j += kWide)
+        multiply_rows_of<S, kBytes, kVectors>(rows, from, part_at(j, kWide), sums + j, strides_, depth, begins);
       for (; j < columns; j += kLanes)
-        multiply_rows_of<S, kBytes, 1>(rows, from, at + j, sums + j, strides_, depth, begins);
+        multiply_rows_of<S, kBytes, 1>(rows, from, part_at(j, kLanes), sums + j, strides_, depth, begins);
     }
   }
 

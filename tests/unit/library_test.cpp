@@ -326,6 +326,31 @@ TEST(LibraryConvolution, EveryWindowLabellingAndGroup) {
         "window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f");
 }
 
+/// Rows of few terms are copied line by line: with padding on all sides and beyond the window, cropped, dilated, in
+/// phases, in lines of several batches, in groups, with results that don't lie one after another, and in other types.
+TEST(LibraryConvolution, LinesOfFewTerms) {
+  const auto check = [](const std::string& result, const std::string& input, const std::string& kernel, const char* how,
+                        double tolerance = 1e-5) {
+    expect_as_defined(convolution(result, input, kernel, how), tolerance);
+  };
+  const char* const plain = "window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f";
+  check("f32[3,19,23,40]", "f32[3,19,23,1]", "f32[3,3,1,40]", plain);
+  check("f64[3,19,23,40]", "f64[3,19,23,1]", "f64[3,3,1,40]", plain, 1e-14);
+  check("bf16[3,19,23,40]", "bf16[3,19,23,1]", "bf16[3,3,1,40]", plain, 1e-2);
+  check("s32[3,19,23,40]", "s32[3,19,23,1]", "s32[3,3,1,40]", plain, 0);
+  check("f32[3,5,12,32]", "f32[3,5,12,1]", "f32[3,3,1,32]",
+        "window={size=3x3 pad=4_-2x-1_3}, dim_labels=b01f_01io->b01f");
+  check("f32[3,15,12,32]", "f32[3,19,16,1]", "f32[3,3,1,32]",
+        "window={size=3x3 rhs_dilate=2x2 rhs_reversal=1x1}, dim_labels=b01f_01io->b01f");
+  check("f32[2,37,33,16]", "f32[2,20,18,1]", "f32[4,4,1,16]",
+        "window={size=4x4 lhs_dilate=2x2 pad=1_0x1_0}, dim_labels=b01f_01io->b01f");
+  check("f32[2,24,19,21]", "f32[2,3,19,21]", "f32[24,3,3,3]",
+        "window={size=3x3 pad=1_1x1_1}, dim_labels=bf01_oi01->bf01");
+  check("f32[2,19,21,24]", "f32[2,6,19,21]", "f32[24,2,3,3]",
+        "window={size=3x3 pad=1_1x1_1}, dim_labels=bf01_oi01->b01f, feature_group_count=3");
+  check("f32[2,31,16]", "f32[2,31,1]", "f32[9,1,16]", "window={size=9 pad=4_4}, dim_labels=b0f_0io->b0f");
+}
+
 /// A convolution of two spatial dimensions, drawn: windows, strides, dilations, padding and cropping of either side,
 /// reversal, groups of features or of batches, and any order of all dimensions.
 std::string drawn_convolution(std::mt19937& draws, const std::string& type) {
