@@ -196,6 +196,58 @@ TEST(ShortSums, OfProductsAddUpInPairs) {
   }
 }
 
+/// y[i] = 2 x[i], in f32.
+Nest doubled(int64_t elements) {
+  NestBuilder nest;
+  const int32_t x = nest.add_buffer(ElementType::kF32, elements), y = nest.add_buffer(ElementType::kF32, elements);
+  const int32_t along = nest.begin_parallel(elements);
+  const Affine i = nest.index_of(along);
+  const NodeId value = nest.load(x, i);
+  nest.store(y, i, nest.operation(Opcode::kAdd, ElementType::kF32, {value, value}));
+  nest.end_parallel(along);
+  return legalise(nest.take());
+}
+
+/// Is there a store fence, which only stores past the caches need, on the page of a small kernel's code?
+bool has_store_fence(const Kernel& kernel) {
+  constexpr size_t kPage = 4096;
+  const auto at = reinterpret_cast<uintptr_t>(kernel.run) / kPage * kPage;
+  const std::string_view code(reinterpret_cast<const char*>(at), kPage);
+  return code.find("\x0f\xae\xf8") != std::string_view::npos;
+}
+
+/// Arrays larger than the caches, at any address, and in place.
+TEST(FarStores, AreComplete) {
+  constexpr int64_t kElements = (int64_t{16} << 20) + 5;
+  const Nest large = doubled(kElements), small = doubled(kElements / 2);
+  std::vector<float> x(kElements), room(kElements + 64);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 1000);
+  for (const Isa isa : {Isa::kAvx2, Isa::kAvx512}) {
+    if (isa == Isa::kAvx512 && !has_avx512()) continue;
+    const auto kernels = compile_kernels(std::array{large, small}, {.isa = isa, .use_cache = false});
+    ASSERT_TRUE(kernels.ok()) << kernels.status().message();
+    EXPECT_TRUE(has_store_fence((*kernels)[0]));
+    EXPECT_FALSE(has_store_fence((*kernels)[1])) << "the control: half as many elements";
+    const size_t aligned = (64 - reinterpret_cast<uintptr_t>(room.data()) % 64) % 64 / sizeof(float);
+    for (const size_t from : {aligned, aligned + 1, aligned + 8}) {
+      float* const y = room.data() + from;
+      std::fill(room.begin(), room.end(), -1.0F);
+      void* const at[] = {x.data(), y};
+      (*kernels)[0].run(at, 0, 0, kElements);
+      bool all = true;
+      for (size_t i = 0; i < x.size(); ++i) all &= y[i] == 2 * x[i];
+      EXPECT_TRUE(all) << from;
+      EXPECT_EQ(room[from + x.size()], -1.0F);
+    }
+    std::vector<float> both = x;
+    void* const at[] = {both.data(), both.data()};
+    (*kernels)[0].run(at, 0, 0, kElements);
+    bool all = true;
+    for (size_t i = 0; i < x.size(); ++i) all &= both[i] == 2 * x[i];
+    EXPECT_TRUE(all) << "in place";
+  }
+}
+
 /// The library that compiled a kernel, in this process.
 void* kernel_compiler() {
   std::string path;

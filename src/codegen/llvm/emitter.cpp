@@ -60,6 +60,7 @@ llvm::Function* Emitter::emit_piece(const PiecePlan& piece, size_t number) {
     buffers_.push_back(builder_.CreateLoad(builder_.getPtrTy(), at));
   }
   load_given();
+  find_far_buffers();
   clear_values();
   if (piece.loop == kNoId) {
     emit_items(piece.items);
@@ -67,6 +68,7 @@ llvm::Function* Emitter::emit_piece(const PiecePlan& piece, size_t number) {
     emit_items(std::span(piece.items).first(piece.items.size() - 1));
     emit_loop(piece.loop, function_->getArg(1), function_->getArg(2));
   }
+  end_far_stores();
   builder_.CreateRetVoid();
   return function_;
 }

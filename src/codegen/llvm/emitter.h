@@ -108,6 +108,11 @@ class Emitter {
   Emitted load_at(const Node& load, const Address& at, V only = nullptr);  ///< only: a mask in addition to mask()
   void prefetch(const Node& load, V first);
   void emit_store(const Store& store);
+  /// By buffer of the nest: i1, are whole vectors stored past the caches? Null: they never are.
+  void find_far_buffers();
+  bool is_far(const Store& store) const;
+  void store_far(int32_t buffer, V value, V to);
+  void end_far_stores();
   V in_memory(ElementType type, V value);
   V gather(int32_t buffer, const Address& at, llvm::Type* element);
   void scatter(int32_t buffer, const Address& at, V value, V mask);
@@ -179,6 +184,8 @@ class Emitter {
   std::vector<bool> varying_;      // of lane_loop_
   EqualLanes equal_;               // of lane_loop_; its nodes are emitted with width_ divided by the group
   int32_t group_ = 1;              // the group while one of its nodes is emitted
+  std::vector<V> far_;             ///< see find_far_buffers()
+  bool has_far_stores_ = false;    ///< in this piece
   std::map<std::pair<V, std::pair<llvm::BasicBlock*, int>>, V> remembered_;
 };
 

@@ -2,15 +2,23 @@
 
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/IntrinsicsX86.h>
+#include <llvm/TargetParser/Triple.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <optional>
 
 #include "base/status.h"
 #include "codegen/llvm/emitter.h"
 #include "codegen/short_steps.h"
+#include "nest/blocks.h"
 
 namespace lowtide::engine {
 namespace {
+
+/// A store past the caches fills a line, or a half that is filled up by the next one.
+constexpr int64_t kLineBytes = 64;
 
 /// Does step * lane + a sum of bounded terms fit 32 bits?
 class Range {
@@ -255,6 +263,8 @@ void Emitter::emit_store(const Store& store) {
       V to = pointer(store.buffer, first);
       if (running) {
         builder_.CreateMaskedStore(stored, to, llvm::Align(1), running);
+      } else if (is_far(store)) {
+        store_far(store.buffer, stored, to);
       } else {
         builder_.CreateAlignedStore(stored, to, llvm::Align(1));
       }
@@ -264,6 +274,62 @@ void Emitter::emit_store(const Store& store) {
     builder_.CreateBr(after);
     builder_.SetInsertPoint(after);
   }
+}
+
+// An array that is larger than the caches is written past them: a store would first read the line, and evict another
+// that is still of use. Fills then take a half of the time, sums of two arrays two thirds. Not where the kernel reads
+// the same memory, whose lines are in the cache already.
+void Emitter::find_far_buffers() {
+  far_.assign(nest_.buffers.size(), nullptr);
+  has_far_stores_ = false;
+  for (const Store& store : nest_.stores) {
+    constexpr int64_t kFarBytes = int64_t{64} << 20;
+    const NestBuffer& buffer = nest_.buffers[static_cast<size_t>(store.buffer)];
+    const std::vector<int32_t> loops = loops_around(nest_, store.block);
+    const bool known = std::ranges::none_of(loops, [&](int32_t loop) { return is_given(loop_of(loop).extent); });
+    const std::optional<Int128> times = known ? parallel_iterations(nest_, store.block) : std::nullopt;
+    V& far = far_[static_cast<size_t>(store.buffer)];
+    if (buffer.read || far || !times || *times * stored_bytes(buffer.type) < kFarBytes) continue;
+    far = builder_.getTrue();
+    for (size_t other = 0; other < nest_.buffers.size(); ++other) {
+      if (!nest_.buffers[other].read) continue;
+      far =
+          builder_.CreateAnd(far, builder_.CreateICmpNE(buffers_[static_cast<size_t>(store.buffer)], buffers_[other]));
+    }
+  }
+}
+
+bool Emitter::is_far(const Store& store) const {
+  const int64_t bytes = width_ * stored_bytes(nest_.buffers[static_cast<size_t>(store.buffer)].type);
+  return far_[static_cast<size_t>(store.buffer)] && bytes % (kLineBytes / 2) == 0;
+}
+
+void Emitter::store_far(int32_t buffer, V value, V to) {
+  has_far_stores_ = true;
+  auto* past = new_block("far");
+  auto* plain = new_block("near");
+  auto* after = new_block("after");
+  const int64_t bytes = width_ * stored_bytes(nest_.buffers[static_cast<size_t>(buffer)].type);
+  const int64_t unit = bytes % kLineBytes == 0 ? kLineBytes : kLineBytes / 2;
+  V within = builder_.CreateAnd(builder_.CreatePtrToInt(to, builder_.getInt64Ty()), integer(unit - 1));
+  V aligned = builder_.CreateICmpEQ(within, integer(0));
+  builder_.CreateCondBr(builder_.CreateAnd(far_[static_cast<size_t>(buffer)], aligned), past, plain);
+  builder_.SetInsertPoint(past);
+  auto* stored = builder_.CreateAlignedStore(value, to, llvm::Align(static_cast<uint64_t>(unit)));
+  V one = llvm::ConstantInt::get(builder_.getInt32Ty(), 1);
+  stored->setMetadata(llvm::LLVMContext::MD_nontemporal,
+                      llvm::MDNode::get(context_, llvm::ConstantAsMetadata::get(llvm::cast<llvm::Constant>(one))));
+  builder_.CreateBr(after);
+  builder_.SetInsertPoint(plain);
+  builder_.CreateAlignedStore(value, to, llvm::Align(1));
+  builder_.CreateBr(after);
+  builder_.SetInsertPoint(after);
+}
+
+// Stores past the caches aren't ordered with others on x86; those who read the array must see them.
+void Emitter::end_far_stores() {
+  if (has_far_stores_ && llvm::Triple(module_.getTargetTriple()).isX86())
+    builder_.CreateIntrinsic(llvm::Intrinsic::x86_sse_sfence, {}, {});
 }
 
 }  // namespace lowtide::engine
