@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <complex>
-#include <cstring>
 
 #include "library/convert_row.h"
 
@@ -72,16 +71,6 @@ void copy_block(int64_t element_bytes, const StridedGroup& outer, const StridedG
 void widen_block(const StridedGroup& outer, const StridedGroup& inner, const BFloat16* data, IndexRange outer_range,
                  IndexRange inner_range, float* block) {
   copy(outer, inner, data, outer_range, inner_range, block);
-}
-
-void copy_to(const void* from, void* to, int64_t bytes, ThreadPool& pool) {
-  constexpr int64_t kPiece = int64_t{1} << 20;
-  if (from == to) return;
-  pool.run((bytes + kPiece - 1) / kPiece, [&](int64_t piece, int) {
-    const int64_t begin = piece * kPiece, count = std::min(kPiece, bytes - begin);
-    std::memcpy(static_cast<std::byte*>(to) + begin, static_cast<const std::byte*>(from) + begin,
-                static_cast<size_t>(count));
-  });
 }
 
 void copy_transposed(int64_t element_bytes, const std::byte* from, int64_t stride, int64_t rows, int64_t columns,

@@ -1,11 +1,10 @@
 #pragma once
-/// Copies that routines make before they start: rows of a strided matrix as the dense block that libraries require,
-/// transposed matrices, and operands that are the initial value of results.
+/// Copies that routines make before they start: rows of a strided matrix as the dense block that libraries require
+/// and transposed matrices.
 
 #include <cstddef>
 #include <cstdint>
 
-#include "base/thread_pool.h"
 #include "library/strided.h"
 #include "ops/numbers.h"
 
@@ -30,9 +29,6 @@ void copy_block(int64_t element_bytes, const StridedGroup& outer, const StridedG
 /// The same, widened to f32.
 void widen_block(const StridedGroup& outer, const StridedGroup& inner, const BFloat16* data, IndexRange outer_range,
                  IndexRange inner_range, float* block);
-
-/// Initialises a result with an operand, unless both share memory.
-void copy_to(const void* from, void* to, int64_t bytes, ThreadPool& pool);
 
 /// to[i * to_stride + j] = from[j * stride + i], i < rows, j < columns; elements of 2, 4, 8 or 16 bytes.
 void copy_transposed(int64_t element_bytes, const std::byte* from, int64_t stride, int64_t rows, int64_t columns,

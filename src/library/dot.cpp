@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "library/copy_block.h"
+#include "base/copy_bytes.h"
 #include "library/dot_onednn.h"
 #include "library/dot_unpacked.h"
 #include "library/gemm.h"
@@ -21,7 +21,7 @@ class DotByPanels : public LibraryRoutine {
   int64_t scratch_bytes() const override { return gemm_.scratch_bytes(); }
   Status run(std::span<const void* const> operands, std::span<void* const> results, void* scratch,
              ThreadPool& pool) override {
-    if (added_bytes_ > 0) copy_to(operands[2], results[0], added_bytes_, pool);
+    if (added_bytes_ > 0) copy_bytes(results[0], operands[2], added_bytes_, pool);
     gemm_.run(operands[0], operands[1], results[0], scratch, pool, added_bytes_ > 0, joining_);
     return {};
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "base/copy_bytes.h"
 #include "library/convert_row.h"
 #include "library/copy_block.h"
 #include "library/dot_by_tiles.h"
@@ -70,7 +71,7 @@ class DotByOneDnn : public LibraryRoutine {
              ThreadPool& pool) override {
     auto* copied = static_cast<std::byte*>(scratch);
     std::atomic<bool> failed = false;
-    if (adds_) copy_to(operands[2], results[0], left_.batch.extent * m_ * n_ * stored_bytes(result_), pool);
+    if (adds_) copy_bytes(results[0], operands[2], left_.batch.extent * m_ * n_ * stored_bytes(result_), pool);
     for (int64_t first = 0; first < left_.batch.extent; first += group_) {
       const int64_t batches = std::min(group_, left_.batch.extent - first);
       if (copies_right_) copy_right(operands[1], first, batches, copied, pool);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/copy_bytes.h"
 #include "library/copy_block.h"
 #include "library/vectors.h"
 
@@ -102,7 +103,7 @@ class DotUnpacked : public LibraryRoutine {
 
   Status run(std::span<const void* const> operands, std::span<void* const> results, void*, ThreadPool& pool) override {
     const int64_t batches = left_.batch.extent;
-    if (adds_) copy_to(operands[2], results[0], batches * m_ * n_ * static_cast<int64_t>(sizeof(S)), pool);
+    if (adds_) copy_bytes(results[0], operands[2], batches * m_ * n_ * static_cast<int64_t>(sizeof(S)), pool);
     pool.run(batches * tiles_, [&](int64_t task, int) {
       const int64_t batch = task / tiles_, tile = task % tiles_;
       const int64_t row = tile / column_tiles_ * rows_, column = tile % column_tiles_ * columns_;

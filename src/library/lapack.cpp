@@ -1,6 +1,7 @@
 /// LAPACK's custom calls: matrices are transposed in place, and threads share the problems of a batch.
 #include "ops/lapack_call.h"
 
+#include "base/copy_bytes.h"
 #include "library/copy_block.h"
 #include "library/lanes.h"
 #include "library/moves.h"
@@ -80,7 +81,7 @@ class LapackBatch : public LibraryRoutine {
     const LapackArray& array = call_.results[r];
     auto* const to = static_cast<std::byte*>(results[r]);
     if (turned_in_[r].empty() || from == to) {
-      copy_to(from, to, call_.batch * bytes_of(array), pool);
+      copy_bytes(to, from, call_.batch * bytes_of(array), pool);
       return turn(turned_in_[r], to, room, pool);
     }
     const int64_t rows = array.extents[0], columns = array.extents[1], element = stored_bytes(array.type);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "library/copy_block.h"
+#include "base/copy_bytes.h"
 #include "library/lanes.h"
 #include "library/small/small_batch.h"
 
@@ -44,7 +44,7 @@ class RowMajorTrsm : public LibraryRoutine {
 
   Status run(std::span<const void* const> operands, std::span<void* const> results, void*, ThreadPool& pool) override {
     const int64_t elements = int64_t{problem_.m} * problem_.n;
-    copy_to(operands[1], results[0], batch_ * elements * stored_bytes(problem_.type), pool);
+    copy_bytes(results[0], operands[1], batch_ * elements * stored_bytes(problem_.type), pool);
     pool.run(batch_ * parts_, [&](int64_t task, int) {
       const int64_t matrix = task / parts_, first = task % parts_ * part_;
       LapackProblem part = problem_;
@@ -76,7 +76,7 @@ class RowMajorPotrf : public LibraryRoutine {
 
   Status run(std::span<const void* const> operands, std::span<void* const> results, void*, ThreadPool& pool) override {
     const int64_t elements = int64_t{problem_.n} * problem_.n;
-    copy_to(operands[0], results[0], batch_ * elements * stored_bytes(problem_.type), pool);
+    copy_bytes(results[0], operands[0], batch_ * elements * stored_bytes(problem_.type), pool);
     auto* info = static_cast<int32_t*>(results[1]);
     pool.run(batch_, [&](int64_t matrix, int) {
       if (blocked()) return;

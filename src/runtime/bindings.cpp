@@ -7,9 +7,10 @@
 #include <functional>
 #include <optional>
 
+#include "base/copy_bytes.h"
 #include "base/memory.h"
 #include "interp/interpreter.h"
-#include "runtime/move_bytes.h"
+
 #include "runtime/private_file.h"
 
 namespace lowtide::engine {

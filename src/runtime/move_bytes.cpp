@@ -1,34 +1,11 @@
 #include "runtime/move_bytes.h"
 
 #include <algorithm>
-#include <cstring>
-#include <functional>
 
+#include "base/copy_bytes.h"
 #include "base/status.h"
 
 namespace lowtide::engine {
-namespace {
-
-constexpr int64_t kCopiedAtOnce = int64_t{1} << 20;
-
-}  // namespace
-
-void copy_bytes(void* to, const void* from, int64_t bytes, ThreadPool& pool) {
-  if (to == from || bytes == 0) return;
-  auto* const target = static_cast<std::byte*>(to);
-  const auto* const source = static_cast<const std::byte*>(from);
-  const bool apart = std::less_equal<>()(target + bytes, source) || std::less_equal<>()(source + bytes, target);
-  if (!apart || bytes < 2 * kCopiedAtOnce) {
-    std::memmove(to, from, static_cast<size_t>(bytes));
-    return;
-  }
-  const auto task = [&](int64_t i, int) {
-    const int64_t at = i * kCopiedAtOnce;
-    std::memcpy(target + at, source + at, static_cast<size_t>(std::min(kCopiedAtOnce, bytes - at)));
-  };
-  pool.run((bytes + kCopiedAtOnce - 1) / kCopiedAtOnce, std::ref(task));
-}
-
 namespace {
 
 /// Does writing one of them change the bytes that another one reads?

@@ -9,9 +9,6 @@
 
 namespace lowtide::engine {
 
-/// memmove by several threads if that pays off; the ranges may overlap.
-void copy_bytes(void* to, const void* from, int64_t bytes, ThreadPool& pool);
-
 /// Bytes that move at the same time as others.
 struct Shift {
   std::byte* to = nullptr;

@@ -37,10 +37,10 @@ Edges edges_of(const std::vector<ProgramStep>& steps) {
 }
 
 /// A program by hand: slots of 64 bytes side by side in the arena.
-struct Hand {
+struct HandMade {
   Program program;
 
-  Hand() {
+  HandMade() {
     auto module = parse_hlo(std::make_shared<const Source>(
         Source{"test.hlo", "HloModule m\nENTRY main {\n ROOT x = f32[16] parameter(0)\n}\n"}));
     program.module = module.take();
@@ -61,7 +61,7 @@ struct Hand {
 };
 
 TEST(Dependencies, ReadsAfterWritesAndWritesAfterReads) {
-  Hand hand;
+  HandMade hand;
   const int32_t a = hand.slot(0), b = hand.slot(64), c = hand.slot(128), half = hand.slot(32);
   hand.program.steps = {hand.step({}, {a}), hand.step({}, {c}), hand.step({a}, {b}), hand.step({a, c}, {}),
                         hand.step({}, {half})};
@@ -72,7 +72,7 @@ TEST(Dependencies, ReadsAfterWritesAndWritesAfterReads) {
 }
 
 TEST(Dependencies, WhatRotatesIsFollowed) {
-  Hand hand;
+  HandMade hand;
   const int32_t a = hand.slot(0), b = hand.slot(64), c = hand.slot(128), over_b = hand.slot(64), more = hand.slot(256);
   ProgramStep rotate = hand.step({}, {});
   rotate.kind = StepKind::kRotate;
@@ -96,7 +96,7 @@ TEST(Dependencies, WhatRotatesIsFollowed) {
 
 TEST(Dependencies, RotationsThatDoNotComeBack) {
   // Of lengths 3, 5 and 7: after 105 trips.
-  Hand hand;
+  HandMade hand;
   ProgramStep rotate = hand.step({}, {});
   rotate.kind = StepKind::kRotate;
   for (const int length : {3, 5, 7}) {
@@ -187,7 +187,7 @@ void close(Order& order) {
 TEST(Dependencies, AreThoseOfAllConflicts) {
   std::mt19937 random(11);
   for (int round = 0; round < 200; ++round) {
-    Hand hand;
+    HandMade hand;
     const int slots = 3 + static_cast<int>(random() % 12);
     for (int k = 0; k < slots; ++k) (void)hand.slot(64 * static_cast<int64_t>(random() % 8), 64 * (1 + random() % 3));
     const auto some = [&] {
@@ -305,7 +305,7 @@ ENTRY main {
 
 TEST(Dependencies, ManyStepsTakeNoTime) {
   // Two chains of which each step is read again much later, by either.
-  Hand hand;
+  HandMade hand;
   constexpr int32_t kSteps = kSanitized ? 10'000 : 100'000;
   for (int32_t k = 0; k < kSteps; ++k) (void)hand.slot(64 * k);
   for (int32_t k = 0; k < kSteps; ++k) {

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "backend/cpu/split.h"
-#include "runtime/move_bytes.h"
+#include "base/copy_bytes.h"
 
 namespace lowtide::engine {
 namespace {

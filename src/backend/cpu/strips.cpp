@@ -9,7 +9,7 @@
 
 #include "backend/cpu/box_moves.h"
 #include "backend/cpu/split.h"
-#include "runtime/move_bytes.h"
+#include "base/copy_bytes.h"
 
 namespace lowtide::engine {
 namespace {
@@ -72,7 +72,9 @@ class InStrips {
   }
 
   void run_tile(int64_t before, int64_t end, int64_t written) {
-    // The window begins with the element that is written back next; the kernel gets an address as if all were there.
+    // The window begins with the element that is written back next; the kernel gets an address as if all were there. It
+    // may lie outside of every object, so that it is computed as a number.
+    // NOLINTBEGIN(performance-no-int-to-ptr)
     std::array<void*, kMostStripOutputs> real{};
     const size_t count = strips_.outputs.size();
     for (size_t o = 0; o < count; ++o) {
@@ -81,6 +83,7 @@ class InStrips {
       const auto window = reinterpret_cast<uintptr_t>(scratch_ + output.window);
       buffer(output) = reinterpret_cast<void*>(window - static_cast<uintptr_t>(written * output.element_bytes));
     }
+    // NOLINTEND(performance-no-int-to-ptr)
     for (size_t p = 0; p < strips_.pieces.size(); ++p) {
       if (strips_.pieces[p].kind != StripPiece::kSweep) continue;
       const int64_t from = before == 0 ? 0 : iteration(p, before), to = iteration(p, end);
