@@ -110,13 +110,17 @@ class FftByLanes : public FftPass {
     }
   }
 
+  /// Lines of a real transform end with a pair of their own, for which no square is turned.
+  static int64_t squares_of(int64_t extent) { return extent % kLanes == 1 ? extent - 1 : extent; }
+
   /// Reads contiguous lines of `extent` pairs each.
   void read_turned(const R* from, int64_t first, int64_t count, int64_t extent, bool exchanged, R* rows) const {
+    const int64_t squares = squares_of(extent);
     with_vectors([&]<int Bytes>() LT_INLINE {
       alignas(64) R square[kLanes * kRow];
       std::fill(square + count * kRow, square + kLanes * kRow, R{});
-      for (int64_t i = 0; i < extent; i += kLanes) {
-        const int64_t width = std::min(kLanes, extent - i);
+      for (int64_t i = 0; i < squares; i += kLanes) {
+        const int64_t width = std::min(kLanes, squares - i);
         for (int64_t line = 0; line < count; ++line) {
           const LineView<const R> view = pairs_at(from + 2 * ((first + line) * extent + i));
           read_row<Bytes>(exchanged ? view.exchanged() : view, width, square + line * kRow);
@@ -124,25 +128,43 @@ class FftByLanes : public FftPass {
         turn_rows<Bytes>(square, width, rows + i * kRow);
       }
     });
+    if (squares == extent) return;
+    R* const row = rows + squares * kRow;
+    std::fill_n(row, kRow, R{});
+    for (int64_t line = 0; line < count; ++line) {
+      const R* const pair = from + 2 * ((first + line) * extent + squares);
+      row[line] = pair[exchanged], row[kLanes + line] = pair[!exchanged];
+    }
   }
   template <class Place>
   void write_turned(const R* rows, Place&& place, int64_t first, int64_t count, int64_t extent, bool exchanged, R scale,
                     R* to) const {
-    with_vectors([&]<int Bytes>() LT_INLINE {
+    const int64_t squares = squares_of(extent), whole = squares / kLanes * kLanes;
+    // Whole squares and a part of one are separate functions: one for both would keep less in registers.
+    const auto write = [&]<int Bytes>(int64_t k, int64_t width) LT_INLINE {
       alignas(64) R square[kLanes * kRow], lines[kLanes * kRow];
-      for (int64_t k = 0; k < extent; k += kLanes) {
-        const int64_t width = std::min(kLanes, extent - k);
-        for (int64_t i = 0; i < kLanes; ++i) {
-          const R* row = rows + (i < width ? place(k + i) : 0) * kRow;
-          std::copy_n(row, kRow, square + i * kRow);
-        }
-        turn_rows<Bytes>(square, count, lines);
-        for (int64_t line = 0; line < count; ++line) {
-          const LineView<R> view = pairs_at(to + 2 * ((first + line) * extent + k));
-          write_row<Bytes>(lines + line * kRow, width, scale, exchanged ? view.exchanged() : view);
-        }
+      for (int64_t i = 0; i < kLanes; ++i) {
+        const R* row = rows + (i < width ? place(k + i) : 0) * kRow;
+        std::copy_n(row, kRow, square + i * kRow);
       }
+      turn_rows<Bytes>(square, count, lines);
+      for (int64_t line = 0; line < count; ++line) {
+        const LineView<R> view = pairs_at(to + 2 * ((first + line) * extent + k));
+        write_row<Bytes>(lines + line * kRow, width, scale, exchanged ? view.exchanged() : view);
+      }
+    };
+    with_vectors([&]<int Bytes>() LT_INLINE {
+      for (int64_t k = 0; k < whole; k += kLanes) write.template operator()<Bytes>(k, kLanes);
     });
+    if (whole < squares) {
+      with_vectors([&]<int Bytes>() LT_INLINE { write.template operator()<Bytes>(whole, squares - whole); });
+    }
+    if (squares == extent) return;
+    const R* const row = rows + place(squares) * kRow;
+    for (int64_t line = 0; line < count; ++line) {
+      R* const pair = to + 2 * ((first + line) * extent + squares);
+      pair[exchanged] = scale * row[line], pair[!exchanged] = scale * row[kLanes + line];
+    }
   }
 
   FftAlong along_;

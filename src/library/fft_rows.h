@@ -61,12 +61,11 @@ LT_INLINE inline void write_pairs(const V& re, const V& im, R* to) {
   store_vector(rows::alternate<kHalf>(re, im, All{}), to + sizeof(V) / sizeof(R));
 }
 
-/// Loads `count` elements into the lanes of a row, and zeros into the remaining lanes.
+/// Loads elements from `lane` on into the lanes of a row, as many registers of them as there are before `count`.
 template <int Bytes, class R>
-LT_INLINE inline void read_row(const LineView<const R>& line, int64_t count, R* row) {
+LT_INLINE inline void read_lanes(const LineView<const R>& line, int64_t count, R* row, int64_t& lane) {
   using V = Vector<R, Bytes>;
   constexpr int64_t kLanes = LaneFft<R>::kLanes, kStep = VectorOf<R, Bytes>::kLanes;
-  int64_t lane = 0;
   for (; lane + kStep <= count; lane += kStep) {
     if (line.step == 2) {
       V first, second;
@@ -78,19 +77,29 @@ LT_INLINE inline void read_row(const LineView<const R>& line, int64_t count, R* 
       store_vector(load_vector<V>(line.im + lane), row + kLanes + lane);
     }
   }
-  for (; lane < kLanes; ++lane) {
-    row[lane] = lane < count ? line.re[lane * line.step] : R{};
-    row[kLanes + lane] = lane < count ? line.im[lane * line.step] : R{};
-  }
 }
 
-/// Stores the first `count` lanes of a row, times `scale`.
+/// Loads `count` elements into the lanes of a row, and zeros into the remaining lanes.
 template <int Bytes, class R>
-LT_INLINE inline void write_row(const R* row, int64_t count, R scale, const LineView<R>& line) {
+LT_INLINE inline void read_row(const LineView<const R>& line, int64_t count, R* row) {
+  constexpr int64_t kLanes = LaneFft<R>::kLanes;
+  int64_t lane = 0;
+  read_lanes<Bytes>(line, count, row, lane);
+  if constexpr (Bytes > 32) read_lanes<32>(line, count, row, lane);
+  if constexpr (Bytes > 16) read_lanes<16>(line, count, row, lane);
+  for (; lane < count; ++lane) {
+    row[lane] = line.re[lane * line.step];
+    row[kLanes + lane] = line.im[lane * line.step];
+  }
+  for (; lane < kLanes; ++lane) row[lane] = row[kLanes + lane] = R{};
+}
+
+/// Stores lanes of a row from `lane` on, times `scale`, as many registers of them as there are before `count`.
+template <int Bytes, class R>
+LT_INLINE inline void write_lanes(const R* row, int64_t count, R scale, const LineView<R>& line, int64_t& lane) {
   using V = Vector<R, Bytes>;
   constexpr int64_t kLanes = LaneFft<R>::kLanes, kStep = VectorOf<R, Bytes>::kLanes;
   const bool in_order = line.re < line.im;
-  int64_t lane = 0;
   for (; lane + kStep <= count; lane += kStep) {
     const V re = scale * load_vector<V>(row + lane), im = scale * load_vector<V>(row + kLanes + lane);
     if (line.step == 2) {
@@ -100,6 +109,16 @@ LT_INLINE inline void write_row(const R* row, int64_t count, R scale, const Line
       store_vector(im, line.im + lane);
     }
   }
+}
+
+/// Stores the first `count` lanes of a row, times `scale`.
+template <int Bytes, class R>
+LT_INLINE inline void write_row(const R* row, int64_t count, R scale, const LineView<R>& line) {
+  constexpr int64_t kLanes = LaneFft<R>::kLanes;
+  int64_t lane = 0;
+  write_lanes<Bytes>(row, count, scale, line, lane);
+  if constexpr (Bytes > 32) write_lanes<32>(row, count, scale, line, lane);
+  if constexpr (Bytes > 16) write_lanes<16>(row, count, scale, line, lane);
   for (; lane < count; ++lane) {
     line.re[lane * line.step] = scale * row[lane];
     line.im[lane * line.step] = scale * row[kLanes + lane];

@@ -34,13 +34,18 @@ struct Lanes {
   template <class F>
   void run(ThreadPool& pool, void* scratch, F&& f) const {
     std::atomic<int64_t> next = 0;
+    // Several at once where there are many: the counter waits for all that was stored before.
+    constexpr int64_t kShares = 16, kMostAtOnce = 16;
+    const int64_t some = std::clamp<int64_t>(tasks / (count * kShares), 1, kMostAtOnce);
     pool.run(count, [&](int64_t lane, int) {
       std::byte* own = bytes > 0 ? static_cast<std::byte*>(scratch) + lane * bytes : nullptr;
-      for (int64_t task = next++; task < tasks; task = next++) {
-        if constexpr (std::is_invocable_v<F, int64_t, std::byte*, size_t>) {
-          f(task, own, static_cast<size_t>(lane));
-        } else {
-          f(task, own);
+      for (int64_t first = next.fetch_add(some); first < tasks; first = next.fetch_add(some)) {
+        for (int64_t task = first; task < std::min(first + some, tasks); ++task) {
+          if constexpr (std::is_invocable_v<F, int64_t, std::byte*, size_t>) {
+            f(task, own, static_cast<size_t>(lane));
+          } else {
+            f(task, own);
+          }
         }
       }
     });
