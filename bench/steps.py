@@ -271,6 +271,55 @@ def offload():
     return adam(loss), (params, (params, params), batch, batch), (0, 1)
 
 
+def recommender():
+    """Embedding tables, whose gradients are scatters as large as the tables, and all products of two embeddings; adagrad."""
+    tables, rows, width, batch = 26, 100_000, 64, 2048
+    stack = lambda *widths: [(array(a, b), array(b)) for a, b in zip(widths[:-1], widths[1:])]
+    pairs = tables * (tables + 1) // 2
+    params = {"tables": array(tables, rows, width), "below": stack(13, 512, 256, width),
+              "above": stack(width + pairs, 512, 256, 1)}
+
+    def dense(x, layers):
+        for k, (w, b) in enumerate(layers):
+            x = x @ w + b
+            x = jax.nn.relu(x) if k + 1 < len(layers) else x
+        return x
+
+    def loss(params, numbers, which, clicked):
+        first = dense(numbers, params["below"])
+        rows = jax.vmap(lambda table, i: table[i], (0, 1), 1)(params["tables"], which)
+        all_rows = jnp.concatenate([first[:, None], rows], 1)
+        one, other = jnp.triu_indices(tables + 1, 1)
+        products = jnp.einsum("bie,bje->bij", all_rows, all_rows)[:, one, other]
+        logit = dense(jnp.concatenate([first, products], 1), params["above"])[:, 0]
+        return jnp.mean(jax.nn.softplus(logit) - clicked * logit)
+
+    def step(params, squares, *data):
+        value, slope = jax.value_and_grad(loss)(params, *data)
+        squares = jax.tree.map(lambda s, g: s + g * g, squares, slope)
+        params = jax.tree.map(lambda p, g, s: p - 0.01 * g / (jnp.sqrt(s) + 1e-8), params, slope, squares)
+        return params, squares, value
+
+    return step, (params, params, array(batch, 13), array(batch, tables, dtype=I32), array(batch)), (0, 1)
+
+
+def graph():
+    """Messages along a million edges, summed where they arrive, in three layers."""
+    nodes, edges, width, given, classes = 100_000, 1_000_000, 64, 8, 16
+    layer = (array(width, width), array(width, width), array(given, width), array(2 * width, width), array(width))
+    params = [layer] * 3
+
+    def loss(params, x, source, target, about, labels):
+        for ws, wt, wa, wo, b in params:
+            message = jax.nn.relu(x[source] @ ws + x[target] @ wt + about @ wa)
+            arrived = jax.ops.segment_sum(message, target, num_segments=nodes)
+            x = jax.nn.relu(jnp.concatenate([x, arrived], 1) @ wo + b)
+        return cross_entropy(x[:, :classes], labels)
+
+    data = (array(nodes, width), array(edges, dtype=I32), array(edges, dtype=I32), array(edges, given), array(nodes, dtype=I32))
+    return sgd_with_momentum(loss), (params, params, *data), (0, 1)
+
+
 STEPS = {
     "resnet18": lambda: resnet((2, 2, 2, 2), 128, False),
     "resnet50": lambda: resnet((3, 4, 6, 3), 64, True),
@@ -280,6 +329,8 @@ STEPS = {
     "moe_sort_unrolled": lambda: mixture("sort", unrolled=True, remat=True),
     "moe_onehot_norm": lambda: mixture("one_hot", most_norm=1.0),
     "offload": offload,
+    "recommender": recommender,
+    "graph": graph,
 }
 
 

@@ -6,6 +6,7 @@
 #include "analysis/leaf_bytes.h"
 #include "analysis/leaves.h"
 #include "ops/op_rule.h"
+#include "ops/updates_taken.h"
 #include "region/region_evaluations.h"
 #include "target/roles.h"
 
@@ -51,10 +52,11 @@ Footprint footprint(const Region& region, const Cost& cost) {
     }
     updates.insert(output.instruction);
     const Shape* box = changed(*output.instruction, region.updates[k]);
-    write(box == nullptr ? 0 : safe_logical_bytes(*box));
+    const Instruction& update = *output.instruction;
+    const double part = update.opcode == Opcode::kScatter ? updates_taken(update) : 1;
+    write(box == nullptr ? 0 : static_cast<int64_t>(part * static_cast<double>(safe_logical_bytes(*box))));
     if (box == nullptr) continue;
-    if (output.instruction->opcode == Opcode::kDynamicUpdateSlice)
-      f.rows_ns += cost.rows_ns(output.instruction->shape, output.instruction->operand(1).shape);
+    if (update.opcode == Opcode::kDynamicUpdateSlice) f.rows_ns += cost.rows_ns(update.shape, update.operand(1).shape);
   }
   bool folds = false;
   for (size_t k = 0; k < region.ops.size(); ++k) {
