@@ -16,10 +16,14 @@ class FftByLanes : public FftPass {
  public:
   explicit FftByLanes(const FftAlong& along) : along_(along) {
     const bool beside = along.inner >= kLanes;
-    blocks_ = ((beside ? along.inner : along.lines()) + kLanes - 1) / kLanes;
+    // Real lines of half a row each fill a square of lanes by twos.
+    twos_ = along.by_halves() && along.inner == 1 && 2 * along.complex_length() == kLanes && along.lines() % 2 == 0;
+    lines_ = twos_ ? 2 * kLanes : kLanes;
+    blocks_ = ((beside ? along.inner : along.lines()) + lines_ - 1) / lines_;
     const int64_t tasks = beside ? along.outer * blocks_ : blocks_;
     // Elements of real transforms have rows of their own, in addition to those that are transformed.
     rows_ = along.complex_length() + (along.by_halves() ? along.complex_length() + 1 : 0);
+    if (twos_) rows_ *= 2;
     lanes_ = Lanes(tasks, rows_ * kRow * static_cast<int64_t>(sizeof(R)), kSharedBytes);
   }
 
@@ -33,10 +37,11 @@ class FftByLanes : public FftPass {
   void run(const void* from, void* to, void* scratch, ThreadPool& pool) override {
     lanes_.run(pool, scratch, [&](int64_t task, std::byte* room) {
       const bool beside = along_.inner >= kLanes;
-      const int64_t first = beside ? task / blocks_ * along_.inner + task % blocks_ * kLanes : task * kLanes;
+      const int64_t first = beside ? task / blocks_ * along_.inner + task % blocks_ * kLanes : task * lines_;
       const int64_t end = beside ? (task / blocks_ + 1) * along_.inner : along_.lines();
-      run_block(static_cast<const R*>(from), static_cast<R*>(to), first, std::min(kLanes, end - first),
-                reinterpret_cast<R*>(room));
+      const int64_t count = std::min(lines_, end - first);
+      const auto run = twos_ ? &FftByLanes::run_twos : &FftByLanes::run_block;
+      (this->*run)(static_cast<const R*>(from), static_cast<R*>(to), first, count, reinterpret_cast<R*>(room));
     });
   }
 
@@ -75,6 +80,29 @@ class FftByLanes : public FftPass {
     }
   }
 
+  /// The same of real lines, two of which are read and written as one.
+  void run_twos(const R* from, R* to, int64_t first, int64_t count, R* rows) const {
+    const int64_t length = along_.complex_length(), half = length * kRow;
+    R *const apart = rows + 2 * half, *const second = apart + (length + 1) * kRow;
+    const auto scale = static_cast<R>(along_.scale());
+    if (along_.numbers == FftAlong::Numbers::kFromReal) {
+      read_turned(from, first / 2, count / 2, 2 * length, false, rows);
+      for (R* const one : {rows, rows + half}) transform_->run(one);
+      halves_->separate_rows(rows, *transform_, apart);
+      halves_->separate_rows(rows + half, *transform_, second);
+      write_turned(apart, [](int64_t k) { return k; }, first / 2, count / 2, 2 * (length + 1), false, scale, to);
+    } else {
+      const auto place = [&](int64_t k) {
+        return k < length ? transform_->place(k) : length + transform_->place(k - length);
+      };
+      read_turned(from, first / 2, count / 2, 2 * (length + 1), false, apart);
+      halves_->join_rows(apart, rows);
+      halves_->join_rows(second, rows + half);
+      for (R* const one : {rows, rows + half}) transform_->run(one);
+      write_turned(rows, place, first / 2, count / 2, 2 * length, true, scale, to);
+    }
+  }
+
   void read_beside(const R* from, int64_t first, int64_t count, R* rows) const {
     const LineView<const R> line = pairs_at(from + 2 * along_.first_element(first, along_.length));
     const LineView<const R> view = along_.inverse ? line.exchanged() : line;
@@ -110,8 +138,8 @@ class FftByLanes : public FftPass {
     }
   }
 
-  /// Lines of a real transform end with a pair of their own, for which no square is turned.
-  static int64_t squares_of(int64_t extent) { return extent % kLanes == 1 ? extent - 1 : extent; }
+  /// Lines of a real transform end with a pair of their own, or two of them, for which no square is turned.
+  static int64_t squares_of(int64_t extent) { return extent % kLanes <= 2 ? extent / kLanes * kLanes : extent; }
 
   /// Reads contiguous lines of `extent` pairs each.
   void read_turned(const R* from, int64_t first, int64_t count, int64_t extent, bool exchanged, R* rows) const {
@@ -128,12 +156,13 @@ class FftByLanes : public FftPass {
         turn_rows<Bytes>(square, width, rows + i * kRow);
       }
     });
-    if (squares == extent) return;
-    R* const row = rows + squares * kRow;
-    std::fill_n(row, kRow, R{});
-    for (int64_t line = 0; line < count; ++line) {
-      const R* const pair = from + 2 * ((first + line) * extent + squares);
-      row[line] = pair[exchanged], row[kLanes + line] = pair[!exchanged];
+    for (int64_t i = squares; i < extent; ++i) {
+      R* const row = rows + i * kRow;
+      std::fill_n(row, kRow, R{});
+      for (int64_t line = 0; line < count; ++line) {
+        const R* const pair = from + 2 * ((first + line) * extent + i);
+        row[line] = pair[exchanged], row[kLanes + line] = pair[!exchanged];
+      }
     }
   }
   template <class Place>
@@ -159,15 +188,18 @@ class FftByLanes : public FftPass {
     if (whole < squares) {
       with_vectors([&]<int Bytes>() LT_INLINE { write.template operator()<Bytes>(whole, squares - whole); });
     }
-    if (squares == extent) return;
-    const R* const row = rows + place(squares) * kRow;
-    for (int64_t line = 0; line < count; ++line) {
-      R* const pair = to + 2 * ((first + line) * extent + squares);
-      pair[exchanged] = scale * row[line], pair[!exchanged] = scale * row[kLanes + line];
+    for (int64_t k = squares; k < extent; ++k) {
+      const R* const row = rows + place(k) * kRow;
+      for (int64_t line = 0; line < count; ++line) {
+        R* const pair = to + 2 * ((first + line) * extent + k);
+        pair[exchanged] = scale * row[line], pair[!exchanged] = scale * row[kLanes + line];
+      }
     }
   }
 
   FftAlong along_;
+  bool twos_ = false;
+  int64_t lines_ = kLanes;  ///< of a block
   int64_t blocks_, rows_;
   Lanes lanes_;
   std::optional<LaneFft<R>> transform_;
