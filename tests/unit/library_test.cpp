@@ -55,6 +55,16 @@ TEST(LibraryFft, SeveralDimensions) {
 
 /// Lines by themselves and shared by threads, blocks of lanes that are full and that aren't, lines beside each other
 /// and one after the other, each with lengths of all kinds.
+/// Two lines that fill a row of lanes are one: whole blocks, parts of them, and numbers of lines that aren't even.
+TEST(LibraryFft, ShortRealLines) {
+  for (const int lines : {1, 2, 7, 30, 32, 34, 96}) {
+    expect_as_defined(fft(fmt::format("c64[{},9]", lines), fmt::format("f32[{},16]", lines), "RFFT", "16"), 1e-6);
+    expect_as_defined(fft(fmt::format("f32[{},16]", lines), fmt::format("c64[{},9]", lines), "IRFFT", "16"), 1e-6);
+    expect_as_defined(fft(fmt::format("c128[{},5]", lines), fmt::format("f64[{},8]", lines), "RFFT", "8"), 1e-13);
+    expect_as_defined(fft(fmt::format("f64[{},8]", lines), fmt::format("c128[{},5]", lines), "IRFFT", "8"), 1e-13);
+  }
+}
+
 TEST(LibraryFft, AsDefinedWhateverIsDrawn) {
   std::mt19937 draws(20261124);
   const auto draw = [&](int64_t from, int64_t to) { return std::uniform_int_distribution<int64_t>(from, to)(draws); };
