@@ -82,7 +82,7 @@ void ConvolutionWalk::set_tiles(int64_t sum_bytes) {
     most_rows = std::max(most_rows, std::min(tiled.tile_rows, round_up(tiled.rows, kPanelRows)));
     most_depth = std::max(most_depth, std::min(tiled.depth, kConvolutionDepth));
     if (copies_lines(tiled)) most_copied = std::max(most_copied, tiled.depth * tiled.tile_rows);
-    phases_.push_back(std::move(tiled));
+    phases_.push_back(tiled);
   }
   room_.kernel = align_scratch(most_depth * tile_columns_ * sum_bytes);
   room_.copies = align_scratch(std::max(most_depth * kPanelRows, most_copied) * sum_bytes);

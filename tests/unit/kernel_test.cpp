@@ -211,8 +211,8 @@ Nest doubled(int64_t elements) {
 /// Is there a store fence, which only stores past the caches need, on the page of a small kernel's code?
 bool has_store_fence(const Kernel& kernel) {
   constexpr size_t kPage = 4096;
-  const auto at = reinterpret_cast<uintptr_t>(kernel.run) / kPage * kPage;
-  const std::string_view code(reinterpret_cast<const char*>(at), kPage);
+  const auto* const first = reinterpret_cast<const char*>(kernel.run);
+  const std::string_view code(first - reinterpret_cast<uintptr_t>(first) % kPage, kPage);
   return code.find("\x0f\xae\xf8") != std::string_view::npos;
 }
 
