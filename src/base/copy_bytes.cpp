@@ -14,10 +14,6 @@ namespace {
 
 constexpr int64_t kCopiedAtOnce = int64_t{1} << 20;
 
-/// A store to a line that isn't in a cache reads it first, and evicts another: larger copies go past the caches, which
-/// takes two thirds of the time.
-constexpr int64_t kFarBytes = int64_t{64} << 20;
-
 #ifdef __SSE2__
 void copy_past_caches(std::byte* to, const std::byte* from, int64_t bytes) {
   constexpr int64_t kVector = 16, kLine = 64;

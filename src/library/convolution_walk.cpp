@@ -118,10 +118,15 @@ ConvolutionWalk::Line ConvolutionWalk::line_at(const Tile& tile, int64_t batch, 
   return line;
 }
 
-ConvolutionWalk::Row ConvolutionWalk::first_of(const Tile& tile) const {
+ConvolutionWalk::Start ConvolutionWalk::start_of(const Tile& tile) const {
+  if (batch_first_) return {tile.row % batch_, tile.row / batch_};
   const int64_t positions = tile.of->phase.positions();
-  const int64_t position = batch_first_ ? tile.row / batch_ : tile.row % positions;
-  return row_at(tile, batch_first_ ? tile.row % batch_ : tile.row / positions, tile.of->phase.position_at(position));
+  return {tile.row / positions, tile.row % positions};
+}
+
+ConvolutionWalk::Row ConvolutionWalk::first_of(const Tile& tile) const {
+  const auto [batch, position] = start_of(tile);
+  return row_at(tile, batch, tile.of->phase.position_at(position));
 }
 
 void ConvolutionWalk::find_rows(const Tile& tile, Row* rows) const {

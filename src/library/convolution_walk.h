@@ -119,6 +119,11 @@ class ConvolutionWalk {
  private:
   void set_tiles(int64_t sum_bytes);
   Row row_at(const Tile& tile, int64_t batch, const SpatialIndex& position) const;
+  /// Which position, of which batch, is a tile's first row?
+  struct Start {
+    int64_t batch, position;
+  };
+  Start start_of(const Tile& tile) const;
   Line line_at(const Tile& tile, int64_t batch, int64_t position, int64_t row) const;
   bool meets_padding(const Phase& phase, const SpatialIndex& first, size_t dimensions) const;
 
@@ -136,8 +141,7 @@ class ConvolutionWalk {
 template <class Visit>
 void ConvolutionWalk::visit_lines(const Tile& tile, Visit&& visit) const {
   const int64_t positions = tile.of->phase.positions();
-  int64_t batch = batch_first_ ? tile.row % batch_ : tile.row / positions;
-  int64_t position = batch_first_ ? tile.row / batch_ : tile.row % positions;
+  auto [batch, position] = start_of(tile);
   for (int64_t row = 0; row < tile.rows;) {
     const Line line = line_at(tile, batch, position, row);
     visit(line);

@@ -17,13 +17,14 @@ class FftByLanes : public FftPass {
   explicit FftByLanes(const FftAlong& along) : along_(along) {
     const bool beside = along.inner >= kLanes;
     // Real lines of half a row each fill a square of lanes by twos.
-    twos_ = along.by_halves() && along.inner == 1 && 2 * along.complex_length() == kLanes && along.lines() % 2 == 0;
-    lines_ = twos_ ? 2 * kLanes : kLanes;
-    blocks_ = ((beside ? along.inner : along.lines()) + lines_ - 1) / lines_;
+    const bool by_twos =
+        along.by_halves() && along.inner == 1 && 2 * along.complex_length() == kLanes && along.lines() % 2 == 0;
+    joined_ = by_twos ? 2 : 1;
+    const int64_t lines = joined_ * kLanes;
+    blocks_ = ((beside ? along.inner : along.lines()) + lines - 1) / lines;
     const int64_t tasks = beside ? along.outer * blocks_ : blocks_;
     // Elements of real transforms have rows of their own, in addition to those that are transformed.
-    rows_ = along.complex_length() + (along.by_halves() ? along.complex_length() + 1 : 0);
-    if (twos_) rows_ *= 2;
+    rows_ = joined_ * (along.complex_length() + (along.by_halves() ? along.complex_length() + 1 : 0));
     lanes_ = Lanes(tasks, rows_ * kRow * static_cast<int64_t>(sizeof(R)), kSharedBytes);
   }
 
@@ -37,11 +38,11 @@ class FftByLanes : public FftPass {
   void run(const void* from, void* to, void* scratch, ThreadPool& pool) override {
     lanes_.run(pool, scratch, [&](int64_t task, std::byte* room) {
       const bool beside = along_.inner >= kLanes;
-      const int64_t first = beside ? task / blocks_ * along_.inner + task % blocks_ * kLanes : task * lines_;
+      const int64_t lines = joined_ * kLanes;
+      const int64_t first = beside ? task / blocks_ * along_.inner + task % blocks_ * kLanes : task * lines;
       const int64_t end = beside ? (task / blocks_ + 1) * along_.inner : along_.lines();
-      const int64_t count = std::min(lines_, end - first);
-      const auto run = twos_ ? &FftByLanes::run_twos : &FftByLanes::run_block;
-      (this->*run)(static_cast<const R*>(from), static_cast<R*>(to), first, count, reinterpret_cast<R*>(room));
+      run_block(static_cast<const R*>(from), static_cast<R*>(to), first, std::min(lines, end - first),
+                reinterpret_cast<R*>(room));
     });
   }
 
@@ -52,7 +53,6 @@ class FftByLanes : public FftPass {
   /// Transforms lines [first, first + count).
   void run_block(const R* from, R* to, int64_t first, int64_t count, R* rows) const {
     const int64_t length = along_.complex_length();
-    R* const apart = rows + length * kRow;
     const auto place = [&](int64_t k) { return transform_->place(k); };
     const auto scale = static_cast<R>(along_.scale());
     if (along_.inner >= kLanes) {
@@ -67,39 +67,33 @@ class FftByLanes : public FftPass {
       read_turned(from, first, count, length, along_.inverse, rows);
       transform_->run(rows);
       write_turned(rows, place, first, count, length, along_.inverse, scale, to);
-    } else if (along_.numbers == FftAlong::Numbers::kFromReal) {
-      read_turned(from, first, count, length, false, rows);
-      transform_->run(rows);
-      halves_->separate_rows(rows, *transform_, apart);
-      write_turned(apart, [](int64_t k) { return k; }, first, count, length + 1, false, scale, to);
     } else {
-      read_turned(from, first, count, length + 1, false, apart);
-      halves_->join_rows(apart, rows);
-      transform_->run(rows);
-      write_turned(rows, place, first, count, length, true, scale, to);
+      run_real(from, to, first / joined_, count / joined_, rows);
     }
   }
 
-  /// The same of real lines, two of which are read and written as one.
-  void run_twos(const R* from, R* to, int64_t first, int64_t count, R* rows) const {
-    const int64_t length = along_.complex_length(), half = length * kRow;
-    R *const apart = rows + 2 * half, *const second = apart + (length + 1) * kRow;
+  /// Transforms real lines, each of `joined_` lines in memory.
+  void run_real(const R* from, R* to, int64_t first, int64_t count, R* rows) const {
+    const int64_t length = along_.complex_length(), half = length + 1;
+    R* const apart = rows + joined_ * length * kRow;
     const auto scale = static_cast<R>(along_.scale());
     if (along_.numbers == FftAlong::Numbers::kFromReal) {
-      read_turned(from, first / 2, count / 2, 2 * length, false, rows);
-      for (R* const one : {rows, rows + half}) transform_->run(one);
-      halves_->separate_rows(rows, *transform_, apart);
-      halves_->separate_rows(rows + half, *transform_, second);
-      write_turned(apart, [](int64_t k) { return k; }, first / 2, count / 2, 2 * (length + 1), false, scale, to);
+      read_turned(from, first, count, joined_ * length, false, rows);
+      for (int64_t k = 0; k < joined_; ++k) {
+        transform_->run(rows + k * length * kRow);
+        halves_->separate_rows(rows + k * length * kRow, *transform_, apart + k * half * kRow);
+      }
+      write_turned(apart, [](int64_t k) { return k; }, first, count, joined_ * half, false, scale, to);
     } else {
+      read_turned(from, first, count, joined_ * half, false, apart);
+      for (int64_t k = 0; k < joined_; ++k) {
+        halves_->join_rows(apart + k * half * kRow, rows + k * length * kRow);
+        transform_->run(rows + k * length * kRow);
+      }
       const auto place = [&](int64_t k) {
         return k < length ? transform_->place(k) : length + transform_->place(k - length);
       };
-      read_turned(from, first / 2, count / 2, 2 * (length + 1), false, apart);
-      halves_->join_rows(apart, rows);
-      halves_->join_rows(second, rows + half);
-      for (R* const one : {rows, rows + half}) transform_->run(one);
-      write_turned(rows, place, first / 2, count / 2, 2 * length, true, scale, to);
+      write_turned(rows, place, first, count, joined_ * length, true, scale, to);
     }
   }
 
@@ -198,8 +192,7 @@ class FftByLanes : public FftPass {
   }
 
   FftAlong along_;
-  bool twos_ = false;
-  int64_t lines_ = kLanes;  ///< of a block
+  int64_t joined_ = 1;  ///< lines in memory that are read and written as one
   int64_t blocks_, rows_;
   Lanes lanes_;
   std::optional<LaneFft<R>> transform_;

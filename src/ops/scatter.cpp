@@ -324,6 +324,16 @@ Result<Value> eval_scatter(const Instruction& instruction, Operands operands, Ev
   return Value(std::make_shared<const Literal>(std::move(results)));
 }
 
+/// The operand's dimensions that windows walk, in the order of update_window_dims.
+Dims walked_dims(const Instruction& instruction) {
+  const auto& scatter = instruction.as<ScatterAttributes>();
+  Dims walked;
+  for (int64_t d = 0; d < instruction.operand(0).shape.rank(); ++d) {
+    if (!contains(scatter.inserted_window_dims, d) && !contains(scatter.input_batching_dims, d)) walked.push_back(d);
+  }
+  return walked;
+}
+
 std::vector<OperandDimension> roles_of_scatter(const Instruction& instruction, size_t operand) {
   const auto& scatter = instruction.as<ScatterAttributes>();
   const size_t count = instruction.operands.size() / 2;
@@ -347,10 +357,7 @@ std::vector<OperandDimension> roles_of_scatter(const Instruction& instruction, s
     return roles;
   }
   int64_t next_batch = 0;
-  Dims walked;  // operand dimensions that windows walk
-  for (int64_t d = 0; d < base.rank(); ++d) {
-    if (!contains(scatter.inserted_window_dims, d) && !contains(scatter.input_batching_dims, d)) walked.push_back(d);
-  }
+  const Dims walked = walked_dims(instruction);
   size_t next_window = 0;
   for (int64_t d = 0; d < shape.rank(); ++d) {
     OperandDimension& role = roles[static_cast<size_t>(d)];
@@ -383,13 +390,11 @@ std::optional<Positions> positions_of_scatter(const Instruction& instruction, in
   const Dims& placed = scatter.scatter_dims_to_operand_dims;
   const auto entry = std::ranges::find(placed, d);
   if (entry == placed.end()) return std::nullopt;
-  if (!contains(scatter.inserted_window_dims, d)) {
-    size_t window = 0;  // number among the dimensions that updates have
-    for (int64_t other = 0; other < d; ++other) {
-      window += !contains(scatter.inserted_window_dims, other) && !contains(scatter.input_batching_dims, other);
-    }
-    const auto of_updates = static_cast<size_t>(scatter.update_window_dims[window]);
-    if (instruction.operand(count + 1).shape.dims[of_updates] != 1) return std::nullopt;
+  const Dims walked = walked_dims(instruction);
+  const auto window = std::ranges::find(walked, d);
+  if (window != walked.end()) {
+    const int64_t of_updates = scatter.update_window_dims[static_cast<size_t>(window - walked.begin())];
+    if (instruction.operand(count + 1).shape.dims[static_cast<size_t>(of_updates)] != 1) return std::nullopt;
   }
   const Shape& indices = instruction.operand(count).shape;
   const int64_t extent = instruction.operand(0).shape.dims[static_cast<size_t>(d)];

@@ -53,8 +53,8 @@ Footprint footprint(const Region& region, const Cost& cost) {
     updates.insert(output.instruction);
     const Shape* box = changed(*output.instruction, region.updates[k]);
     const Instruction& update = *output.instruction;
-    const double part = update.opcode == Opcode::kScatter ? updates_taken(update) : 1;
-    write(box == nullptr ? 0 : static_cast<int64_t>(part * static_cast<double>(safe_logical_bytes(*box))));
+    write(box == nullptr ? 0
+                         : static_cast<int64_t>(updates_taken(update) * static_cast<double>(safe_logical_bytes(*box))));
     if (box == nullptr) continue;
     if (update.opcode == Opcode::kDynamicUpdateSlice) f.rows_ns += cost.rows_ns(update.shape, update.operand(1).shape);
   }

@@ -304,61 +304,61 @@ std::string convolution(const std::string& result, const std::string& input, con
       input, kernel, result, attributes);
 }
 
+void expect_convolution(const char* result, const char* input, const char* kernel, const char* how,
+                        double tolerance = 1e-5) {
+  expect_as_defined(convolution(result, input, kernel, how), tolerance);
+}
+
 TEST(LibraryConvolution, EveryWindowLabellingAndGroup) {
-  const auto check = [](const char* result, const char* input, const char* kernel, const char* how) {
-    expect_as_defined(convolution(result, input, kernel, how), 1e-5);
-  };
-  check("f32[2,9,8,12]", "f32[2,9,8,5]", "f32[3,3,5,12]", "window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f");
-  check("f32[2,4,4,12]", "f32[2,9,8,5]", "f32[3,3,5,12]",
-        "window={size=3x3 stride=2x2 pad=0_0x1_1}, dim_labels=b01f_01io->b01f");
-  check("f32[2,12,9,8]", "f32[2,5,9,8]", "f32[12,5,3,3]", "window={size=3x3 pad=1_1x1_1}, dim_labels=bf01_oi01->bf01");
-  check("f32[2,5,4,12]", "f32[2,9,8,5]", "f32[3,3,5,12]",
-        "window={size=3x3 rhs_dilate=2x2}, dim_labels=b01f_01io->b01f");
-  check("f32[2,15,13,12]", "f32[2,9,8,5]", "f32[3,3,5,12]",
-        "window={size=3x3 lhs_dilate=2x2 pad=0_0x0_0}, dim_labels=b01f_01io->b01f");
-  check("f32[2,7,6,12]", "f32[2,9,8,5]", "f32[3,3,5,12]",
-        "window={size=3x3 rhs_reversal=1x0}, dim_labels=b01f_01io->b01f");
-  check("f32[2,9,8,24]", "f32[2,9,8,6]", "f32[3,3,2,24]",
-        "window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f, feature_group_count=3");
-  check("f32[2,7,6,24]", "f32[6,9,8,5]", "f32[3,3,5,24]",
-        "window={size=3x3}, dim_labels=b01f_01io->b01f, batch_group_count=3");
-  check("f32[8,8,3,8]", "f32[2,16,16,3]", "f32[2,2,2,8]",
-        "window={size=2x2 rhs_dilate=8x8}, dim_labels=f01b_i01o->01bf");
-  check("f32[2,20,16]", "f32[2,20,7]", "f32[5,7,16]", "window={size=5 pad=2_2}, dim_labels=b0f_0io->b0f");
-  check("f32[2,4,5,6,16]", "f32[2,4,5,6,3]", "f32[3,3,3,3,16]",
-        "window={size=3x3x3 pad=1_1x1_1x1_1}, dim_labels=b012f_012io->b012f");
-  check("f32[7,16]", "f32[7,30]", "f32[30,16]", "dim_labels=bf_io->bf");
-  check("f32[2,4,5,12]", "f32[2,9,8,5]", "f32[3,3,5,12]",
-        "window={size=3x3 pad=-2_-1x-1_0}, dim_labels=b01f_01io->b01f");
-  check("f32[2,32,17,3]", "f32[2,32,17,37]", "f32[3,3,37,3]",
-        "window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f");
-  check("f32[2,40,40,70]", "f32[2,40,40,65]", "f32[3,3,65,70]",
-        "window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f");
+  expect_convolution("f32[2,9,8,12]", "f32[2,9,8,5]", "f32[3,3,5,12]",
+                     "window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f");
+  expect_convolution("f32[2,4,4,12]", "f32[2,9,8,5]", "f32[3,3,5,12]",
+                     "window={size=3x3 stride=2x2 pad=0_0x1_1}, dim_labels=b01f_01io->b01f");
+  expect_convolution("f32[2,12,9,8]", "f32[2,5,9,8]", "f32[12,5,3,3]",
+                     "window={size=3x3 pad=1_1x1_1}, dim_labels=bf01_oi01->bf01");
+  expect_convolution("f32[2,5,4,12]", "f32[2,9,8,5]", "f32[3,3,5,12]",
+                     "window={size=3x3 rhs_dilate=2x2}, dim_labels=b01f_01io->b01f");
+  expect_convolution("f32[2,15,13,12]", "f32[2,9,8,5]", "f32[3,3,5,12]",
+                     "window={size=3x3 lhs_dilate=2x2 pad=0_0x0_0}, dim_labels=b01f_01io->b01f");
+  expect_convolution("f32[2,7,6,12]", "f32[2,9,8,5]", "f32[3,3,5,12]",
+                     "window={size=3x3 rhs_reversal=1x0}, dim_labels=b01f_01io->b01f");
+  expect_convolution("f32[2,9,8,24]", "f32[2,9,8,6]", "f32[3,3,2,24]",
+                     "window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f, feature_group_count=3");
+  expect_convolution("f32[2,7,6,24]", "f32[6,9,8,5]", "f32[3,3,5,24]",
+                     "window={size=3x3}, dim_labels=b01f_01io->b01f, batch_group_count=3");
+  expect_convolution("f32[8,8,3,8]", "f32[2,16,16,3]", "f32[2,2,2,8]",
+                     "window={size=2x2 rhs_dilate=8x8}, dim_labels=f01b_i01o->01bf");
+  expect_convolution("f32[2,20,16]", "f32[2,20,7]", "f32[5,7,16]", "window={size=5 pad=2_2}, dim_labels=b0f_0io->b0f");
+  expect_convolution("f32[2,4,5,6,16]", "f32[2,4,5,6,3]", "f32[3,3,3,3,16]",
+                     "window={size=3x3x3 pad=1_1x1_1x1_1}, dim_labels=b012f_012io->b012f");
+  expect_convolution("f32[7,16]", "f32[7,30]", "f32[30,16]", "dim_labels=bf_io->bf");
+  expect_convolution("f32[2,4,5,12]", "f32[2,9,8,5]", "f32[3,3,5,12]",
+                     "window={size=3x3 pad=-2_-1x-1_0}, dim_labels=b01f_01io->b01f");
+  expect_convolution("f32[2,32,17,3]", "f32[2,32,17,37]", "f32[3,3,37,3]",
+                     "window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f");
+  expect_convolution("f32[2,40,40,70]", "f32[2,40,40,65]", "f32[3,3,65,70]",
+                     "window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f");
 }
 
 /// Rows of few terms are copied line by line: with padding on all sides and beyond the window, cropped, dilated, in
 /// phases, in lines of several batches, in groups, with results that don't lie one after another, and in other types.
 TEST(LibraryConvolution, LinesOfFewTerms) {
-  const auto check = [](const std::string& result, const std::string& input, const std::string& kernel, const char* how,
-                        double tolerance = 1e-5) {
-    expect_as_defined(convolution(result, input, kernel, how), tolerance);
-  };
   const char* const plain = "window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f";
-  check("f32[3,19,23,40]", "f32[3,19,23,1]", "f32[3,3,1,40]", plain);
-  check("f64[3,19,23,40]", "f64[3,19,23,1]", "f64[3,3,1,40]", plain, 1e-14);
-  check("bf16[3,19,23,40]", "bf16[3,19,23,1]", "bf16[3,3,1,40]", plain, 1e-2);
-  check("s32[3,19,23,40]", "s32[3,19,23,1]", "s32[3,3,1,40]", plain, 0);
-  check("f32[3,5,12,32]", "f32[3,5,12,1]", "f32[3,3,1,32]",
-        "window={size=3x3 pad=4_-2x-1_3}, dim_labels=b01f_01io->b01f");
-  check("f32[3,15,12,32]", "f32[3,19,16,1]", "f32[3,3,1,32]",
-        "window={size=3x3 rhs_dilate=2x2 rhs_reversal=1x1}, dim_labels=b01f_01io->b01f");
-  check("f32[2,37,33,16]", "f32[2,20,18,1]", "f32[4,4,1,16]",
-        "window={size=4x4 lhs_dilate=2x2 pad=1_0x1_0}, dim_labels=b01f_01io->b01f");
-  check("f32[2,24,19,21]", "f32[2,3,19,21]", "f32[24,3,3,3]",
-        "window={size=3x3 pad=1_1x1_1}, dim_labels=bf01_oi01->bf01");
-  check("f32[2,19,21,24]", "f32[2,6,19,21]", "f32[24,2,3,3]",
-        "window={size=3x3 pad=1_1x1_1}, dim_labels=bf01_oi01->b01f, feature_group_count=3");
-  check("f32[2,31,16]", "f32[2,31,1]", "f32[9,1,16]", "window={size=9 pad=4_4}, dim_labels=b0f_0io->b0f");
+  expect_convolution("f32[3,19,23,40]", "f32[3,19,23,1]", "f32[3,3,1,40]", plain);
+  expect_convolution("f64[3,19,23,40]", "f64[3,19,23,1]", "f64[3,3,1,40]", plain, 1e-14);
+  expect_convolution("bf16[3,19,23,40]", "bf16[3,19,23,1]", "bf16[3,3,1,40]", plain, 1e-2);
+  expect_convolution("s32[3,19,23,40]", "s32[3,19,23,1]", "s32[3,3,1,40]", plain, 0);
+  expect_convolution("f32[3,5,12,32]", "f32[3,5,12,1]", "f32[3,3,1,32]",
+                     "window={size=3x3 pad=4_-2x-1_3}, dim_labels=b01f_01io->b01f");
+  expect_convolution("f32[3,15,12,32]", "f32[3,19,16,1]", "f32[3,3,1,32]",
+                     "window={size=3x3 rhs_dilate=2x2 rhs_reversal=1x1}, dim_labels=b01f_01io->b01f");
+  expect_convolution("f32[2,37,33,16]", "f32[2,20,18,1]", "f32[4,4,1,16]",
+                     "window={size=4x4 lhs_dilate=2x2 pad=1_0x1_0}, dim_labels=b01f_01io->b01f");
+  expect_convolution("f32[2,24,19,21]", "f32[2,3,19,21]", "f32[24,3,3,3]",
+                     "window={size=3x3 pad=1_1x1_1}, dim_labels=bf01_oi01->bf01");
+  expect_convolution("f32[2,19,21,24]", "f32[2,6,19,21]", "f32[24,2,3,3]",
+                     "window={size=3x3 pad=1_1x1_1}, dim_labels=bf01_oi01->b01f, feature_group_count=3");
+  expect_convolution("f32[2,31,16]", "f32[2,31,1]", "f32[9,1,16]", "window={size=9 pad=4_4}, dim_labels=b0f_0io->b0f");
 }
 
 /// A convolution of two spatial dimensions, drawn: windows, strides, dilations, padding and cropping of either side,

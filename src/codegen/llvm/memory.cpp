@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <optional>
 
+#include "base/copy_bytes.h"
 #include "base/status.h"
 #include "codegen/llvm/emitter.h"
 #include "codegen/short_steps.h"
@@ -276,14 +277,12 @@ void Emitter::emit_store(const Store& store) {
   }
 }
 
-// An array that is larger than the caches is written past them: a store would first read the line, and evict another
-// that is still of use. Fills then take a half of the time, sums of two arrays two thirds. Not where the kernel reads
-// the same memory, whose lines are in the cache already.
+// Arrays of kFarBytes are written past the caches, except where the kernel reads the same memory, whose lines are in
+// the cache already.
 void Emitter::find_far_buffers() {
   far_.assign(nest_.buffers.size(), nullptr);
   has_far_stores_ = false;
   for (const Store& store : nest_.stores) {
-    constexpr int64_t kFarBytes = int64_t{64} << 20;
     const NestBuffer& buffer = nest_.buffers[static_cast<size_t>(store.buffer)];
     const std::vector<int32_t> loops = loops_around(nest_, store.block);
     const bool known = std::ranges::none_of(loops, [&](int32_t loop) { return is_given(loop_of(loop).extent); });

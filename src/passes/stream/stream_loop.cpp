@@ -49,8 +49,9 @@ class Streamer {
         states_(states),
         cluster_(cluster),
         tile_(tile),
-        names_(computation),
-        uses_(graph, cluster) {}
+        names_(computation) {
+    if (!cluster.carries.empty()) uses_.emplace(graph, cluster);
+  }
 
   std::optional<std::vector<Computation*>> stream() {
     std::vector<Computation*> bodies;
@@ -95,7 +96,7 @@ class Streamer {
   /// Takes an array out of those that are read slice by slice, if the output may be written over it.
   std::pair<Instruction*, int64_t> overwritten_by(GraphLeaf output, int32_t pass) {
     const auto carry = cluster_.carries.find(output);
-    if (carry == cluster_.carries.end() || uses_.last_reader(carry->second.place, pass) > pass) return {};
+    if (carry == cluster_.carries.end() || uses_->last_reader(carry->second.place, pass) > pass) return {};
     const auto read = std::ranges::find_if(plan_.sliced, [&](const auto& sliced) {
       return array_behind(graph_, *sliced.first) == carry->second &&
              same_shape(sliced.first->shape, shape_of(graph_, output));
@@ -496,7 +497,7 @@ class Streamer {
   const StreamCluster& cluster_;
   int64_t tile_;
   Names names_;
-  const PassUses uses_;
+  std::optional<PassUses> uses_;  ///< if the cluster has carries
   const int32_t first_new_id_ = computation_.module().id_limit();
   std::map<LeafRef, Instruction*> elements_;  ///< of tuples that aren't members
   std::map<GraphLeaf, Instruction*> final_;   ///< computed outputs and sums

@@ -17,6 +17,12 @@ std::optional<Positions> positions_along(const Instruction& i, int64_t d) {
   return slicing_of(i).positions.value(i, d);
 }
 
+/// The number of the first slice, in an array's type and extents.
+Instruction* number_in(const Shape& shape, Instruction* at, const Appender& append) {
+  if (at->shape.type != shape.type) at = append(Opcode::kConvert, Shape::scalar(shape.type), {at}, {});
+  return append(Opcode::kBroadcast, shape, {at}, DimensionsAttributes{});
+}
+
 /// May every slice along d read the operand whole?
 bool may_be_absent(const Instruction& user, size_t operand, int64_t d) {
   if (has_positions(user, d)) return true;
@@ -85,9 +91,7 @@ void count_operand_from(const Instruction& original, int64_t d, int64_t size, In
   if (!positions || positions->operand == Positions::kResult) return;
   Instruction*& operand = slices.operands[static_cast<size_t>(positions->operand)];
   const Shape shape = Shape::array(operand->shape.type, operand->shape.dims);
-  const Shape scalar = Shape::scalar(shape.type);
-  Instruction* from = at->shape.type == shape.type ? at : append(Opcode::kConvert, scalar, {at}, {});
-  from = append(Opcode::kBroadcast, shape, {from}, DimensionsAttributes{});
+  Instruction* from = number_in(shape, at, append);
   if (positions->vectors >= 0) {
     const int64_t length = shape.dims[static_cast<size_t>(positions->vectors)];
     if (length > 1) {
@@ -107,10 +111,7 @@ Instruction* count_result_from(const Instruction& original, int64_t d, Instructi
                                const Appender& append) {
   const std::optional<Positions> positions = positions_along(original, d);
   if (!positions || positions->operand != Positions::kResult) return slices;
-  const Shape& shape = slices->shape;
-  Instruction* from = at->shape.type == shape.type ? at : append(Opcode::kConvert, Shape::scalar(shape.type), {at}, {});
-  from = append(Opcode::kBroadcast, shape, {from}, DimensionsAttributes{});
-  return append(Opcode::kAdd, shape, {slices, from}, {});
+  return append(Opcode::kAdd, slices->shape, {slices, number_in(slices->shape, at, append)}, {});
 }
 
 std::optional<Fold> folded_along(const Instruction& user, size_t operand, int64_t d) {
