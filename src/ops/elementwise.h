@@ -66,29 +66,29 @@ Result<Value> map_numbers(const Shape& shape, F f, const Arrays&... arrays) {
   return Value(result);
 }
 
-/// f(numbers...), with the bit width of their type as a last argument if f takes it.
-template <auto f, class C, class... Numbers>
+/// F's result of these numbers, with the bit width of their type as a last argument if F takes it.
+template <class F, class... Numbers>
 auto with_width(int bits, Numbers... numbers) {
-  if constexpr (std::is_invocable_v<decltype(f), Numbers..., int>) {
-    return f(numbers..., bits);
+  if constexpr (std::is_invocable_v<F, Numbers..., int>) {
+    return F{}(numbers..., bits);
   } else {
-    return f(numbers...);
+    return F{}(numbers...);
   }
 }
 
-template <Kinds kinds, auto f>
+template <Kinds kinds, class F>
 Result<Value> eval_unary(const Instruction& instruction, Operands operands, EvalContext&) {
   const ElementType type = operands[0]->shape().type;
   const int bits = type_bits(type);
   LT_ASSIGN_OR_RETURN(const Value result, dispatch_computed<kinds>(type, [&]<class C>() {
                         return map_numbers<C, C>(
-                            with_type(instruction.shape, type), [bits](C x) { return C(with_width<f, C>(bits, x)); },
+                            with_type(instruction.shape, type), [bits](C x) { return C(with_width<F>(bits, x)); },
                             *operands[0]);
                       }));
   return convert_elements(result, instruction.shape.type);
 }
 
-template <Kinds kinds, auto f>
+template <Kinds kinds, class F>
 Result<Value> eval_binary(const Instruction& instruction, Operands operands, EvalContext&) {
   LT_ASSIGN_OR_RETURN(const std::vector<Value> same, in_one_type(operands));
   const ElementType type = same[0]->shape().type;
@@ -96,26 +96,27 @@ Result<Value> eval_binary(const Instruction& instruction, Operands operands, Eva
   LT_ASSIGN_OR_RETURN(const Value result, dispatch_computed<kinds>(type, [&]<class C>() {
                         return map_numbers<C, C>(
                             with_type(instruction.shape, type),
-                            [bits](C x, C y) { return C(with_width<f, C>(bits, x, y)); }, *same[0], *same[1]);
+                            [bits](C x, C y) { return C(with_width<F>(bits, x, y)); }, *same[0], *same[1]);
                       }));
   return convert_elements(result, instruction.shape.type);
 }
 
-/// The rule of an operation on numbers of these kinds; f computes each element.
-template <Kinds kinds, auto f>
-constexpr OpRule unary(const ElementArithmetic& arithmetic) {
+/// The rule of an operation on numbers of these kinds; f, an object without state, computes each element. It is passed
+/// as an argument because clang gives lambdas that are template arguments of different sources the same symbols.
+template <Kinds kinds, class F>
+constexpr OpRule unary(F, const ElementArithmetic& arithmetic) {
   return {.infer = [](const Instruction& instruction) { return infer_unary(instruction, kinds); },
-          .eval = eval_unary<kinds, f>,
+          .eval = eval_unary<kinds, F>,
           .element = element_by_operation,
           .slicing = kSlicedByElement,
           .extents = extents_by_roles,
           .reads = reads_by_element,
           .arithmetic = arithmetic};
 }
-template <Kinds kinds, auto f>
-constexpr OpRule binary(const ElementArithmetic& arithmetic) {
+template <Kinds kinds, class F>
+constexpr OpRule binary(F, const ElementArithmetic& arithmetic) {
   return {.infer = [](const Instruction& instruction) { return infer_binary(instruction, kinds); },
-          .eval = eval_binary<kinds, f>,
+          .eval = eval_binary<kinds, F>,
           .element = element_by_operation,
           .slicing = kSlicedByElement,
           .extents = extents_by_roles,

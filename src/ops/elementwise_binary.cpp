@@ -81,20 +81,20 @@ struct ShiftRightLogical {
 
 }  // namespace
 
-const OpRule kAddRule = binary<kAnything, Add{}>(kOneRounding);
-const OpRule kAndRule = binary<kBits, And{}>(kOneOperation);
-const OpRule kDivideRule = binary<kNumbers, Divide{}>(rounding(5, 250, 1));
-const OpRule kMaximumRule = binary<kAnything, Maximum{}>(kOneOperation);
-const OpRule kMinimumRule = binary<kAnything, Minimum{}>(kOneOperation);
-const OpRule kMulhiRule = binary<kIntegers, HighHalf{}>(kOneOperation);
-const OpRule kMultiplyRule = binary<kAnything, Multiply{}>(rounding(1, 3, 1));
-const OpRule kOrRule = binary<kBits, Or{}>(kOneOperation);
-const OpRule kPowerRule = binary<kNumbers, Power{}>(rounding(30, 1000, 6));
-const OpRule kRemainderRule = binary<kReals, Remainder{}>(rounding(5, 5, 1));
-const OpRule kShiftLeftRule = binary<kIntegers, ShiftLeft{}>(kOneOperation);
-const OpRule kShiftRightArithmeticRule = binary<kIntegers, ShiftRightArithmetic{}>(kOneOperation);
-const OpRule kShiftRightLogicalRule = binary<kIntegers, ShiftRightLogical{}>(kOneOperation);
-const OpRule kSubtractRule = binary<kNumbers, Subtract{}>(kOneRounding);
-const OpRule kXorRule = binary<kBits, Xor{}>(kOneOperation);
+const OpRule kAddRule = binary<kAnything>(Add{}, kOneRounding);
+const OpRule kAndRule = binary<kBits>(And{}, kOneOperation);
+const OpRule kDivideRule = binary<kNumbers>(Divide{}, rounding(5, 250, 1));
+const OpRule kMaximumRule = binary<kAnything>(Maximum{}, kOneOperation);
+const OpRule kMinimumRule = binary<kAnything>(Minimum{}, kOneOperation);
+const OpRule kMulhiRule = binary<kIntegers>(HighHalf{}, kOneOperation);
+const OpRule kMultiplyRule = binary<kAnything>(Multiply{}, rounding(1, 3, 1));
+const OpRule kOrRule = binary<kBits>(Or{}, kOneOperation);
+const OpRule kPowerRule = binary<kNumbers>(Power{}, rounding(30, 1000, 6));
+const OpRule kRemainderRule = binary<kReals>(Remainder{}, rounding(5, 5, 1));
+const OpRule kShiftLeftRule = binary<kIntegers>(ShiftLeft{}, kOneOperation);
+const OpRule kShiftRightArithmeticRule = binary<kIntegers>(ShiftRightArithmetic{}, kOneOperation);
+const OpRule kShiftRightLogicalRule = binary<kIntegers>(ShiftRightLogical{}, kOneOperation);
+const OpRule kSubtractRule = binary<kNumbers>(Subtract{}, kOneRounding);
+const OpRule kXorRule = binary<kBits>(Xor{}, kOneOperation);
 
 }  // namespace lowtide::engine

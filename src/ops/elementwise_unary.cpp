@@ -73,7 +73,7 @@ Result<Shape> infer_abs(const Instruction& instruction) {
 
 Result<Value> eval_abs(const Instruction& instruction, Operands operands, EvalContext& context) {
   if (!is_complex(operands[0]->shape().type)) {
-    return eval_unary<kReals, Absolute{}>(instruction, operands, context);
+    return eval_unary<kReals, Absolute>(instruction, operands, context);
   }
   return dispatch_computed<kComplexes>(operands[0]->shape().type, [&]<class C>() {
     using R = typename C::value_type;
@@ -120,7 +120,7 @@ const OpRule kAbsRule{.infer = infer_abs,
                       .extents = extents_by_roles,
                       .reads = reads_by_element,
                       .arithmetic = {.plain = 1, .complex = 130, .code = 1, .rounds = Rounds::kNever, .terms = no_sum}};
-const OpRule kCeilRule = unary<kFloats, [](auto x) { return std::ceil(x); }>(kOneOperation);
+const OpRule kCeilRule = unary<kFloats>([](auto x) { return std::ceil(x); }, kOneOperation);
 const OpRule kCopyRule{.infer = infer_copy,
                        .eval = eval_copy,
                        .element = element_copy,
@@ -130,8 +130,8 @@ const OpRule kCopyRule{.infer = infer_copy,
                        .reads = reads_by_element,
                        .arithmetic = kQuarterOperation};
 const OpRule kCountLeadingZerosRule =
-    unary<kIntegers, [](auto x, int width) { return width - std::bit_width(bits_of(x, width)); }>(kOneOperation);
-const OpRule kFloorRule = unary<kFloats, [](auto x) { return std::floor(x); }>(kOneOperation);
+    unary<kIntegers>([](auto x, int width) { return width - std::bit_width(bits_of(x, width)); }, kOneOperation);
+const OpRule kFloorRule = unary<kFloats>([](auto x) { return std::floor(x); }, kOneOperation);
 const OpRule kIsFiniteRule{.infer = infer_is_finite,
                            .eval = eval_is_finite,
                            .element = element_by_operation,
@@ -139,13 +139,13 @@ const OpRule kIsFiniteRule{.infer = infer_is_finite,
                            .extents = extents_by_roles,
                            .reads = reads_by_element,
                            .arithmetic = kOneOperation};
-const OpRule kNegateRule = unary<kNumbers, Negate{}>(kOneOperation);
-const OpRule kNotRule = unary<kBits, Not{}>(kOneOperation);
+const OpRule kNegateRule = unary<kNumbers>(Negate{}, kOneOperation);
+const OpRule kNotRule = unary<kBits>(Not{}, kOneOperation);
 const OpRule kPopcntRule =
-    unary<kIntegers, [](auto x, int width) { return std::popcount(bits_of(x, width)); }>(kOneOperation);
-const OpRule kRoundNearestAfzRule = unary<kFloats, [](auto x) { return std::round(x); }>(kOneOperation);
-const OpRule kRoundNearestEvenRule = unary<kFloats, [](auto x) { return std::nearbyint(x); }>(kOneOperation);
+    unary<kIntegers>([](auto x, int width) { return std::popcount(bits_of(x, width)); }, kOneOperation);
+const OpRule kRoundNearestAfzRule = unary<kFloats>([](auto x) { return std::round(x); }, kOneOperation);
+const OpRule kRoundNearestEvenRule = unary<kFloats>([](auto x) { return std::nearbyint(x); }, kOneOperation);
 const OpRule kSignRule =
-    unary<kNumbers, Sign{}>({.plain = 1, .complex = 250, .code = 1, .rounds = Rounds::kNever, .terms = no_sum});
+    unary<kNumbers>(Sign{}, {.plain = 1, .complex = 250, .code = 1, .rounds = Rounds::kNever, .terms = no_sum});
 
 }  // namespace lowtide::engine
