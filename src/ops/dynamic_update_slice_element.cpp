@@ -40,24 +40,16 @@ void element_dynamic_update_slice(ElementContext& context, const Instruction& in
   leaves[0] = inside == kNoId ? updated : nest.select(inside, updated, old);
 }
 
-void update_dynamic_update_slice(ElementContext& context, const Instruction& instruction) {
+const Dims& stored_box_of_dynamic_update_slice(const Instruction& instruction) {
+  return instruction.operand(1).shape.dims;
+}
+
+ElementStore store_dynamic_update_slice(ElementContext& context, const Instruction& instruction, const Index& from) {
   NestBuilder& nest = context.nest;
-  const Instruction& update = instruction.operand(1);
-  if (element_count(update.shape) == 0) return;
-  const Index starts = starts_of(context, instruction);
-  std::vector<int32_t> loops;
-  Index from, to;
-  for (size_t d = 0; d < starts.size(); ++d) {
-    loops.push_back(nest.begin_parallel(update.shape.dims[d]));
-    from.push_back(nest.index_of(loops.back()));
-    to.push_back(nest.plus(starts[d], from.back()));
-  }
-  const NodeId value = nest.convert(context.element(update, from), instruction.shape.type);
-  nest.store(context.buffer_of(instruction, 0), nest.position(to, instruction.shape.dims), value);
-  while (!loops.empty()) {
-    nest.end_parallel(loops.back());
-    loops.pop_back();
-  }
+  Index to = starts_of(context, instruction);
+  for (size_t d = 0; d < to.size(); ++d) to[d] = nest.plus(to[d], from[d]);
+  return {context.buffer_of(instruction, 0), nest.position(to, instruction.shape.dims),
+          nest.convert(context.element(instruction.operand(1), from), instruction.shape.type)};
 }
 
 bool has_update_dynamic_update_slice(const Instruction& instruction) {

@@ -9,6 +9,13 @@
 
 namespace lowtide::engine {
 
+/// A store of one element.
+struct ElementStore {
+  int32_t buffer = kNoId;
+  Affine at;
+  NodeId value = kNoId;
+};
+
 /// The services that a region offers to operations whose elements it lowers.
 class ElementContext {
  public:

@@ -34,7 +34,8 @@ bool has_update_scatter(const Instruction&);
 int updated_operand_of_scatter(const Instruction&, int64_t leaf);
 
 void element_dynamic_update_slice(ElementContext&, const Instruction&, const Index&, std::span<NodeId>);
-void update_dynamic_update_slice(ElementContext&, const Instruction&);
+const Dims& stored_box_of_dynamic_update_slice(const Instruction&);
+ElementStore store_dynamic_update_slice(ElementContext&, const Instruction&, const Index&);
 bool has_update_dynamic_update_slice(const Instruction&);
 int updated_operand_of_dynamic_update_slice(const Instruction&, int64_t leaf);
 

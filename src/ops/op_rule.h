@@ -58,6 +58,10 @@ struct OpRule {
   /// As the root of a region, makes its own loops and stores instead of one store per element. If updated_operand names
   /// an operand, the output's buffer already holds that operand, and only changed elements are written.
   void (*update)(ElementContext&, const Instruction&) = nullptr;
+  /// The same for updates that store one element at each index of a box, in any order: these extents, and the store.
+  /// Updates of equal boxes share their loops. `update` is null.
+  const Dims& (*stored_box)(const Instruction&) = nullptr;
+  ElementStore (*store)(ElementContext&, const Instruction&, const Index&) = nullptr;
   bool (*has_update)(const Instruction&) = nullptr;
   /// For leaf `leaf` of an update: the operand it overwrites; kNoId: none, the update writes every element.
   int (*updated_operand)(const Instruction&, int64_t leaf) = nullptr;

@@ -31,8 +31,12 @@ bool cuts_input(const Instruction& op, const Region& region) {
   return std::ranges::find(region.inputs, resolve({&op.operand(0), 0})) != region.inputs.end();
 }
 
-/// A running fold computes each result with one step from the previous one.
-bool is_running_fold(const Instruction& i) { return has_update(i) && !rule_of(i.opcode).updated_operand; }
+/// A running fold that is an output computes each result with one step from the previous one; a virtual one computes
+/// each from all its terms.
+bool is_running_fold(const Region& region, const Instruction& i) {
+  return has_update(i) && !rule_of(i.opcode).updated_operand &&
+         std::ranges::any_of(region.outputs, [&](const LeafRef& output) { return output.instruction == &i; });
+}
 
 }  // namespace
 
@@ -68,7 +72,7 @@ Footprint footprint(const Region& region, const Cost& cost) {
     }
     const double count = total(all.ops[k]);
     f.evaluations += count;
-    const bool running = is_running_fold(*region.ops[k]);
+    const bool running = is_running_fold(region, *region.ops[k]);
     f.arithmetic_ns += running ? cost.running_fold_ns(*region.ops[k]) : count * cost.element_ns(*region.ops[k]);
     folds |= running;
     const Instruction& op = *region.ops[k];

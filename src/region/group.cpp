@@ -8,6 +8,8 @@
 
 #include "analysis/leaf_bytes.h"
 #include "analysis/leaves.h"
+#include "nest/accesses.h"
+#include "ops/op_rule.h"
 #include "region/cost.h"
 #include "region/region_evaluations.h"
 #include "region/region_maker.h"
@@ -26,7 +28,8 @@ constexpr size_t kCandidates = 4;         ///< groups considered for one shared 
 struct Group {
   std::vector<int32_t> outputs;  ///< places
   std::vector<LeafRef> inputs;
-  Dims extents;
+  std::vector<LeafRef> updated;  ///< of updates in place, whose group has nothing else
+  Dims extents;                  ///< of all outputs; of updates, those of the boxes that they write
   int32_t code = 0;
   int32_t at = 0;  ///< when it runs: the place of one of its members
   double bytes = 0;
@@ -46,6 +49,7 @@ class Grouping {
 
   std::vector<Draft> run() {
     collect();
+    note_readers_of_updated();
     for (int32_t k = 0; k < static_cast<int32_t>(groups_.size()); ++k) join(k);
     hide_inner_outputs();
     return in_order();
@@ -63,7 +67,8 @@ class Grouping {
       stored_before_.push_back(bytes);
       if (!is_made(state(place))) continue;
       piece_[static_cast<size_t>(place)] = static_cast<int32_t>(groups_.size());
-      groups_.push_back(state(place) == ValueState::kStored ? region_group(place) : Group{{place}, {}, {}, 0, place});
+      groups_.push_back(state(place) == ValueState::kStored ? region_group(place)
+                                                            : Group{.outputs = {place}, .at = place});
       bytes += static_cast<double>(safe_logical_bytes(graph_.at(place).shape));
       if (state(place) == ValueState::kGiven) {
         for (const ValueGraph::Read& read : graph_.reads(place)) note_reader(read.def, place);
@@ -76,12 +81,18 @@ class Grouping {
     const Region region = maker_.make({&place, 1});
     const RegionEvaluations evaluations = evaluations_in(region);
     const Instruction& i = graph_.at(place);
-    Group g{{place}, region.inputs, {}, code_size(region), place};
+    Group g{.outputs = {place}, .inputs = region.inputs, .code = code_size(region), .at = place};
     g.bytes = static_cast<double>(safe_logical_bytes(i.shape));
     g.heavy = is_heavy(i);
     g.open = i.shape.is_array() && has_element(i) && !asks(options_.store, i);
-    for (const LeafRef& updated : region.updates) g.open &= updated.instruction == nullptr;
-    if (g.open) g.extents = i.shape.dims;
+    if (region.updates[0].instruction) {
+      const auto box = rule_of(i.opcode).stored_box;
+      g.open &= box != nullptr;
+      if (g.open) g.updated = region.updates;
+      if (g.open) g.extents = box(i);
+    } else if (g.open) {
+      g.extents = i.shape.dims;
+    }
     const Evaluations root = evaluations_of_root(0, i.shape);
     std::vector<LeafRef>& elementwise = elementwise_[place];
     for (size_t k = 0; k < region.inputs.size(); ++k) {
@@ -89,7 +100,8 @@ class Grouping {
       note_reader(graph_.place_of(*input.instruction), place);
       const auto& maps = evaluations.inputs[k];
       const Shape& shape = *leaf_shape(input.instruction->shape, input.leaf);
-      if (maps.size() == 1 && maps[0].map == root.map && shape.dims == g.extents) elementwise.push_back(input);
+      const bool own = g.open && g.updated.empty() && shape.dims == g.extents;
+      if (own && maps.size() == 1 && maps[0].map == root.map) elementwise.push_back(input);
     }
     for (const LeafRef& updated : region.updates) {
       if (updated.instruction) note_reader(graph_.place_of(*updated.instruction), place);
@@ -100,6 +112,36 @@ class Grouping {
       }
     }
     return g;
+  }
+
+  /// Notes who reads what is updated, by leaf: states of loops are leaves of one parameter.
+  void note_readers_of_updated() {
+    for (const Group& g : groups_) {
+      for (const LeafRef& updated : g.updated) readers_of_updated_.try_emplace(stored_leaf(updated));
+    }
+    if (readers_of_updated_.empty()) return;
+    for (int32_t place = 0; place < graph_.size(); ++place) {
+      if (!is_made(state(place))) continue;
+      const auto note = [&](const LeafRef& leaf) {
+        const auto found = readers_of_updated_.find(stored_leaf(leaf));
+        if (found != readers_of_updated_.end()) found->second.push_back(place);
+      };
+      const Group& g = groups_[static_cast<size_t>(piece_[static_cast<size_t>(place)])];
+      for (const LeafRef& input : g.inputs) note(input);
+      for (const LeafRef& updated : g.updated) note(updated);
+      if (state(place) != ValueState::kGiven) continue;
+      for (const ValueGraph::Read& read : graph_.reads(place)) note({&graph_.at(read.def), read.leaf});
+    }
+  }
+
+  /// The leaf underlying views.
+  LeafRef stored_leaf(LeafRef leaf) const {
+    for (int32_t place = graph_.place_of(*leaf.instruction); state(place) == ValueState::kView;) {
+      const ValueGraph::Read& read = graph_.reads(place)[0];
+      leaf = {&graph_.at(read.def), read.leaf};
+      place = read.def;
+    }
+    return leaf;
   }
 
   void note_reader(int32_t def, int32_t reader) { readers_[base(def)].push_back(reader); }
@@ -140,7 +182,7 @@ class Grouping {
       if (is_worth_sharing(input, group(k))) consider_sharers(input);
     }
     for (const LeafRef& op : shared_[place]) consider_sharers(op);
-    if (is_small(group(k)) && last_small_.contains(group(k).extents)) consider(last_small_[group(k).extents]);
+    if (is_small(group(k)) && last_small(k) != kNoId) consider(last_small(k));
     std::sort(candidates.rbegin(), candidates.rend());  // the latest first
     int32_t into = k;
     for (const int32_t other : candidates) {
@@ -151,7 +193,13 @@ class Grouping {
     }
     for (const LeafRef& input : group(into).inputs) note_sharer(input, into);
     for (const LeafRef& op : shared_[place]) note_sharer(op, into);
-    if (is_small(group(into))) last_small_[group(into).extents] = into;
+    if (is_small(group(into))) last_small(into) = into;
+  }
+
+  /// The last group of few elements and the same extents.
+  int32_t& last_small(int32_t k) {
+    const Group& g = group(k);
+    return last_small_[g.updated.empty() ? 0 : 1].try_emplace(g.extents, kNoId).first->second;
   }
 
   void note_sharer(const LeafRef& leaf, int32_t k) {
@@ -191,10 +239,13 @@ class Grouping {
         up &= made_at(def) < a.at;
       }
     }
+    if (a.updated.empty() != b.updated.empty()) return false;
+    if (!a.updated.empty() && !(up && may_update_together(early, late))) return false;
     if (!up && !can_wait(a, early, b)) return false;
     if (spoils_in_place(a, b) || spoils_in_place(b, a)) return false;
     if (!up) a.at = b.at;
     a.outputs.insert(a.outputs.end(), b.outputs.begin(), b.outputs.end());
+    a.updated.insert(a.updated.end(), b.updated.begin(), b.updated.end());
     for (const LeafRef& input : b.inputs) {
       if (std::find(a.inputs.begin(), a.inputs.end(), input) == a.inputs.end()) a.inputs.push_back(input);
     }
@@ -202,6 +253,44 @@ class Grouping {
     a.bytes += b.bytes;
     a.heavy |= b.heavy;
     moved_to_[static_cast<size_t>(late)] = early;
+    return true;
+  }
+
+  /// Can the updates of `late` be made in place in the loops of `early`, where those are? All other readers of what is
+  /// updated must have run before; and what one group updates, the other reads only where it is written.
+  bool may_update_together(int32_t early, int32_t late) {
+    const Group &a = group(early), &b = group(late);
+    bool shared = false;
+    for (const LeafRef& updated : b.updated) {
+      const int32_t maker = group_of(graph_.place_of(*updated.instruction));
+      if (maker == early || (maker != kNoId && group(maker).at >= a.at)) return false;
+      if (std::ranges::find(a.updated, updated) != a.updated.end()) return false;
+      shared |= std::ranges::find(a.inputs, updated) != a.inputs.end();
+    }
+    for (const LeafRef& updated : a.updated) shared |= std::ranges::find(b.inputs, updated) != b.inputs.end();
+    for (const auto* all : {&a.updated, &b.updated}) {
+      for (const LeafRef& updated : *all) {
+        for (const int32_t reader : readers_of_updated_[stored_leaf(updated)]) {
+          const int32_t k = find(piece_[static_cast<size_t>(reader)]);
+          if (k != early && k != late && group(k).at >= a.at) return false;
+        }
+      }
+    }
+    return !shared || reads_where_it_writes(a, b);
+  }
+
+  /// Does one kernel of all outputs of both groups read what it updates only before it writes there?
+  bool reads_where_it_writes(const Group& a, const Group& b) {
+    std::vector<int32_t> outputs = a.outputs;
+    outputs.insert(outputs.end(), b.outputs.begin(), b.outputs.end());
+    const Region region = maker_.make(outputs);
+    const Nest nest = lower(region);
+    for (size_t o = 0; o < region.updates.size(); ++o) {
+      const auto input = std::ranges::find(region.inputs, region.updates[o]);
+      if (input == region.inputs.end()) continue;
+      const auto from = static_cast<int32_t>(input - region.inputs.begin());
+      if (!may_lie_over(nest, static_cast<int32_t>(region.inputs.size() + o), from)) return false;
+    }
     return true;
   }
 
@@ -242,7 +331,7 @@ class Grouping {
   void hide_inner_outputs() {
     for (size_t k = 0; k < groups_.size(); ++k) {
       Group& g = groups_[k];
-      if (moved_to_[k] != static_cast<int32_t>(k) || g.outputs.size() < 2) continue;
+      if (moved_to_[k] != static_cast<int32_t>(k) || g.outputs.size() < 2 || !g.updated.empty()) continue;
       std::sort(g.outputs.begin(), g.outputs.end());
       std::erase_if(g.outputs, [&](int32_t output) {
         if (graph_.is_result(output)) return false;
@@ -294,10 +383,11 @@ class Grouping {
   std::vector<int32_t> moved_to_;  ///< by group: itself, or the one it was merged into
   std::vector<double> stored_before_;
   std::unordered_map<int32_t, std::vector<int32_t>> readers_;      ///< of stored values: outputs of other pieces
+  std::map<LeafRef, std::vector<int32_t>> readers_of_updated_;     ///< places
   std::unordered_map<int32_t, std::vector<LeafRef>> elementwise_;  ///< inputs read only at the output's own index
   std::unordered_map<int32_t, std::vector<LeafRef>> shared_;       ///< virtual operations worth computing once
   std::unordered_map<const Instruction*, std::vector<int32_t>> sharers_;
-  std::map<Dims, int32_t> last_small_;
+  std::map<Dims, int32_t> last_small_[2];  ///< of updates in place: [1]
 };
 
 }  // namespace

@@ -15,8 +15,8 @@ struct Draft {
 };
 
 /// Pieces of work in an order in which every piece follows its operands. Stored values of equal extents that share
-/// operands, or read each other elementwise, are one piece; values that only their own piece reads become virtual in
-/// `states`. Values that the options require to be stored stay separate.
+/// operands, or read each other elementwise, are one piece, and so are updates in place of equal boxes; values that
+/// only their own piece reads become virtual in `states`. Values that the options require to be stored stay separate.
 std::vector<Draft> group_values(const ValueGraph& graph, const FormOptions& options, std::vector<ValueState>& states);
 
 }  // namespace lowtide::engine

@@ -1,5 +1,6 @@
 /// Lowers a region to a nest: one parallel loop per dimension of the outputs. Outputs with equal extents share their
-/// loops, with all stores after all loads and computation. In-place updates come last, each with its own loops.
+/// loops, with all stores after all loads and computation. In-place updates come last: those that write boxes of equal
+/// extents share loops, each other one has its own.
 ///
 /// If an operation tests whether an index is in a range (pad, concatenate, masks on iota, ...), and bounds can't decide
 /// it, the index space is cut there and its parts are computed one by one: in each, bounds decide. Parts of equal
@@ -47,13 +48,11 @@ class Lowering {
   Nest run() {
     std::map<Dims, size_t> by_extents;
     std::vector<RegionGroup> groups;
-    std::vector<const Instruction*> updates;
+    std::vector<Updates> updates;
     for (size_t k = 0; k < region_.outputs.size(); ++k) {
       const LeafRef& output = region_.outputs[k];
       if (is_update(k)) {
-        if (std::find(updates.begin(), updates.end(), output.instruction) == updates.end()) {
-          updates.push_back(output.instruction);
-        }
+        add_update(*output.instruction, updates);
         continue;
       }
       const Dims& extents = leaf_shape(output.instruction->shape, output.leaf)->dims;
@@ -76,11 +75,49 @@ class Lowering {
       for (const Piece& piece : pieces[g]) make(nest, elements, groups[g], piece);
     }
     elements.set_home(0);
-    for (const Instruction* update : updates) rule_of(update->opcode).update(elements, *update);
+    for (const Updates& together : updates) make(nest, elements, together);
     return turn_short_loops(collapse_loops(join_loops(nest.take())));
   }
 
  private:
+  /// Updates that store elements of boxes with these extents; or only one, which makes its own loops.
+  struct Updates {
+    std::vector<const Instruction*> all;
+    const Dims* box = nullptr;
+  };
+
+  static void add_update(const Instruction& update, std::vector<Updates>& updates) {
+    const auto box_of = rule_of(update.opcode).stored_box;
+    const Dims* box = box_of == nullptr ? nullptr : &box_of(update);
+    for (Updates& together : updates) {
+      if (std::ranges::find(together.all, &update) != together.all.end()) return;  // with another of its leaves
+      if (box != nullptr && together.box != nullptr && *box == *together.box) {
+        together.all.push_back(&update);
+        return;
+      }
+    }
+    updates.push_back({{&update}, box});
+  }
+
+  static void make(NestBuilder& nest, RegionElements& elements, const Updates& updates) {
+    if (updates.box == nullptr) {
+      rule_of(updates.all[0]->opcode).update(elements, *updates.all[0]);
+      return;
+    }
+    if (std::ranges::find(*updates.box, 0) != updates.box->end()) return;
+    std::vector<int32_t> loops;
+    Index index;
+    for (const int64_t extent : *updates.box) {
+      loops.push_back(nest.begin_parallel(extent));
+      index.push_back(nest.index_of(loops.back()));
+    }
+    std::vector<ElementStore> stores;
+    for (const Instruction* update : updates.all)
+      stores.push_back(rule_of(update->opcode).store(elements, *update, index));
+    for (const ElementStore& store : stores) nest.store(store.buffer, store.at, store.value);
+    for (size_t d = loops.size(); d-- > 0;) nest.end_parallel(loops[d]);
+  }
+
   bool is_update(size_t k) const {
     const Instruction& made = *region_.outputs[k].instruction;
     if (k < region_.updates.size() && region_.updates[k].instruction) return true;

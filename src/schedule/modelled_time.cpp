@@ -96,19 +96,20 @@ class Time {
     if (step.way && step.way->rearrangement)
       return cost_.rearrangement_step_ns(step.way->rearrangement->sweeps(), traffic_ns(step.writes));
     const Footprint f = footprint(program_.regions[static_cast<size_t>(step.region)], cost_);
-    double weighed = 0, all = 0, beside = 0;
-    for (const auto* slots : {&step.reads, &step.writes}) {
-      for (const int32_t slot : *slots) {
-        all += bytes_of(slot);
-        weighed += cost_.distance(storage_bytes(slot)) * bytes_of(slot);
-        const bool over = std::ranges::find(step.writes, slot) != step.writes.end();
-        beside += over ? 0 : bytes_of(slot);
+    double weighed = 0, beside = 0;
+    const auto weigh = [&](const std::vector<int32_t>& slots, const std::vector<int64_t>& touched) {
+      for (size_t k = 0; k < slots.size(); ++k) {
+        weighed += cost_.distance(storage_bytes(slots[k])) * static_cast<double>(touched[k]);
+        const bool over = std::ranges::find(step.writes, slots[k]) != step.writes.end();
+        beside += over ? 0 : bytes_of(slots[k]);
       }
-    }
+    };
+    weigh(step.reads, f.of_inputs);
+    weigh(step.writes, f.of_outputs);
     const double bytes = static_cast<double>(add_bytes(f.bytes_read, f.bytes_written));
     // Most of the result is already in place; the changed bytes are about as many as those of other operands.
     const double part = !step.way || step.way->idle.empty() ? 1 : std::min(1.0, 3 * beside / std::max(1.0, bytes));
-    return cost_.kernel_step_ns({f.arithmetic_ns, bytes, f.rows_ns}, all > 0 ? weighed / all : 1, part) +
+    return cost_.kernel_step_ns({f.arithmetic_ns, bytes, f.rows_ns}, bytes > 0 ? weighed / bytes : 1, part) +
            host_ns(step.reads, f.of_inputs) + host_ns(step.writes, f.of_outputs);
   }
 
@@ -134,8 +135,13 @@ double modelled_ns_of_step(const Program& program, const ProgramStep& step, cons
   return Time(program, cost).of(step);
 }
 
-StepWork work_of_step(const Program& program, const ProgramStep& step) {
+StepWork work_of_step(const Program& program, const ProgramStep& step, const Cost& cost) {
   StepWork work;
+  if (step.kind == StepKind::kKernel) {
+    const Footprint f = footprint(program.regions[static_cast<size_t>(step.region)], cost);
+    work.bytes = static_cast<double>(add_bytes(f.bytes_read, f.bytes_written));
+    return work;
+  }
   for (const auto* slots : {&step.reads, &step.writes}) {
     for (const int32_t slot : *slots) work.bytes += static_cast<double>(program.slots[static_cast<size_t>(slot)].bytes);
   }

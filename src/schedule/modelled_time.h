@@ -13,10 +13,11 @@ std::vector<double> modelled_ns_of_steps(const Program& program, const Cost& cos
 
 /// The time of one run of a step, its blocks included.
 double modelled_ns_of_step(const Program& program, const ProgramStep& step, const Cost& cost);
-/// Bytes that a step reads and writes, and a library step's floating-point operations; without its blocks.
+/// Bytes that a step reads and writes, of arrays that kernels read or update only in part that part; and a library
+/// step's floating-point operations. Without its blocks.
 struct StepWork {
   double bytes = 0, operations = 0;
 };
-StepWork work_of_step(const Program& program, const ProgramStep& step);
+StepWork work_of_step(const Program& program, const ProgramStep& step, const Cost& cost);
 
 }  // namespace lowtide::engine

@@ -57,7 +57,7 @@ Profile profile_of(const Program& program, const StepTimes& times, const Cost& c
   for (const ProgramStep* step : order) {
     const StepTime& time = times.by_step().at(step);
     const auto often = static_cast<double>(time.runs);
-    const StepWork work = work_of_step(program, *step);
+    const StepWork work = work_of_step(program, *step, cost);
     const Origin origin = own_origin(*program.module, *step->instruction);
     Profile::Step row{.name = step->instruction->name,
                       .kind = kind_of(*step),

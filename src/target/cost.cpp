@@ -53,6 +53,18 @@ double product_width(const Instruction& dot) {
   return (narrow ? std::max(type_bits(left), type_bits(right)) : type_bits(dot.shape.type)) / 32.0;
 }
 
+/// Do most elements of a windowed reduction have terms in the padding? Then its kernel isn't cut where padding begins,
+/// and looks up each term.
+bool is_mostly_padding(const Instruction& i) {
+  const auto* a = i.if_as<WindowAttributes>();
+  if (a == nullptr) return false;
+  for (size_t d = 0; d < a->window.size.size(); ++d) {
+    const int64_t padding = a->window.pad_low[d] + a->window.pad_high[d];
+    if (2 * padding >= i.operand(0).shape.dims[d]) return true;
+  }
+  return false;
+}
+
 /// Terms per element, without those that fall into the holes of a dilated base.
 double convolution_terms(const Instruction& convolution) {
   double terms = terms_of(convolution);
@@ -94,6 +106,7 @@ double Cost::element_ns(const Instruction& i) const {
     case Opcode::kSelectAndScatter: {
       double each = 0;
       for (const Computation* called : i.called) each += computation_ns(*called, 0);
+      if (is_mostly_padding(i)) each += machine_.lookup_ns;
       return terms_of(i) * each;
     }
     default: break;

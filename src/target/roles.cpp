@@ -75,7 +75,7 @@ bool has_element(const Instruction& i) {
 
 bool has_update(const Instruction& i) {
   const OpRule& rule = rule_of(i.opcode);
-  return rule.update && (!rule.has_update || rule.has_update(i));
+  return (rule.update || rule.store) && (!rule.has_update || rule.has_update(i));
 }
 
 bool can_be_view(const Instruction& i) {

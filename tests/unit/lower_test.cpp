@@ -212,6 +212,32 @@ ENTRY main {
   }
 }
 
+TEST(Lower, UpdatesOfEqualBoxesShareLoops) {
+  const std::string body = R"(
+  w = f32[64,24] parameter(0)
+  v = f32[64,24] parameter(1)
+  g = f32[%,24] parameter(2)
+  i = s32[] parameter(3)
+  z = s32[] constant(0)
+  vs = f32[16,24] dynamic-slice(v, i, z), dynamic_slice_sizes={16,24}
+  gs = f32[16,24] slice(g), slice={[0:16], [0:24]}
+  vn = f32[16,24] add(vs, gs)
+  v2 = f32[64,24] dynamic-update-slice(v, vn, i, z)
+  w2 = f32[64,24] dynamic-update-slice(w, g, i, z)
+  ROOT out = (f32[64,24], f32[64,24]) tuple(w2, v2))";
+  const auto loops = [](const std::string& nest) {
+    size_t count = 0;
+    for (size_t at = nest.find("parallel"); at != std::string::npos; at = nest.find("parallel", at + 1)) ++count;
+    return count;
+  };
+  const auto with_rows = [&](const std::string& rows) {
+    std::string text = body;
+    return expect_region_matches(text.replace(text.find('%'), 1, rows));
+  };
+  EXPECT_EQ(loops(with_rows("16")), 1u);  // over all elements of the box
+  EXPECT_EQ(loops(with_rows("17")), 2u);
+}
+
 TEST(Lower, NoticesADifference) {
   // the control: a nest with another constant must not pass for this one
   const OneRegion one = one_region(

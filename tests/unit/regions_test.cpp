@@ -115,6 +115,48 @@ TEST(FormWork, DoesNotBlowUpOnDiamonds) {
   EXPECT_LT(evaluations, 4096.0 * 30 * 3 * 8);
 }
 
+/// A slice of rows of two arrays, both changed by what both hold there: an optimiser's step in a tile.
+std::string two_updates(const std::string& second_slice, const std::string& more = "",
+                        const std::string& results = "w2, v2") {
+  const bool three = results != "w2, v2";
+  return R"(HloModule m
+ENTRY main {
+  w = f32[4096,64] parameter(0)
+  v = f32[4096,64] parameter(1)
+  g = f32[256,64] parameter(2)
+  i = s32[] parameter(3)
+  z = s32[] constant(0)
+  e = s32[] constant(256)
+  ahead = s32[] add(i, e)
+  vs = f32[256,64] dynamic-slice(v, )" +
+         second_slice + R"(, z), dynamic_slice_sizes={256,64}
+  gg = f32[256,64] multiply(g, g)
+  vn = f32[256,64] add(vs, gg)
+  v2 = f32[4096,64] dynamic-update-slice(v, vn, i, z)
+  ws = f32[256,64] dynamic-slice(w, i, z), dynamic_slice_sizes={256,64}
+  d = f32[256,64] divide(g, vn)
+  wn = f32[256,64] subtract(ws, d)
+  w2 = f32[4096,64] dynamic-update-slice(w, wn, i, z)
+)" + more +
+         "  ROOT out = (f32[4096,64], f32[4096,64]" + (three ? ", f32[4096,64]" : "") + ") tuple(" + results + ")\n}";
+}
+
+TEST(FormWork, UpdatesEqualBoxesInOneKernel) {
+  const auto module = read(two_updates("i"));
+  const std::vector<Region> regions = regions_of(form_work(*module, cpu_target()));
+  ASSERT_EQ(regions.size(), 1u);
+  EXPECT_EQ(regions[0].outputs.size(), 2u);
+  for (const LeafRef& updated : regions[0].updates) EXPECT_NE(updated.instruction, nullptr);
+}
+
+TEST(FormWork, UpdatesApartWhatIsReadElsewhere) {
+  // The slice that both read isn't the one that is written: in one loop it could be overwritten before its last read.
+  EXPECT_EQ(regions_of(form_work(*read(two_updates("ahead")), cpu_target())).size(), 2u);
+  // What an array was before is read after the first update and before the second.
+  const auto module = read(two_updates("i", "  between = f32[4096,64] add(v2, w)\n", "w2, v2, between"));
+  EXPECT_EQ(regions_of(form_work(*module, cpu_target())).size(), 3u);
+}
+
 TEST(Footprint, CountsBytesAndEvaluations) {
   const auto module = read(kChain);
   const Footprint f = footprint(regions_of(form_work(*module, cpu_target())).at(0), cpu_target().cost());
