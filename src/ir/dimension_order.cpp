@@ -17,6 +17,12 @@ bool is_order(const Dims& order, size_t rank) {
   return order.size() == rank && std::ranges::is_permutation(order, row_by_row(rank));
 }
 
+Dims entries_at(const Dims& positions, const Dims& list) {
+  Dims entries;
+  for (const int64_t position : positions) entries.push_back(list[static_cast<size_t>(position)]);
+  return entries;
+}
+
 Dims inverse_of(const Dims& order) {
   Dims places(order.size());
   for (size_t i = 0; i < order.size(); ++i) places[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);

@@ -23,6 +23,7 @@
 #include "ops/evaluations.h"
 #include "ops/extents.h"
 #include "ops/index_vectors.h"
+#include "ops/picks.h"
 #include "ops/strided.h"
 
 namespace lowtide::engine {
@@ -235,11 +236,15 @@ void size_gathered(const Instruction& original, int64_t d, int64_t size, Attribu
   }
 }
 
+bool folds_of_gather(const Instruction& instruction, size_t operand, int64_t d) {
+  return operand == 0 && picks_along(instruction, d).has_value();
+}
+
 constexpr Slicing kGatherSlicing{.roles = roles_of_gather,
                                  .sliceable = Sliceable::kInStep,
                                  .whole = ReadWhole::kAny,
                                  .adapt = size_gathered,
-                                 .folds = never_folds,
+                                 .folds = folds_of_gather,
                                  .positions = no_positions,
                                  .rows = kRowsInStep};
 
@@ -273,6 +278,18 @@ void reads_of_gather(OperandReads& reads) {
 }
 
 }  // namespace
+
+std::optional<Positions> picks_along(const Instruction& i, int64_t d) {
+  const auto* gather = i.if_as<GatherAttributes>();
+  if (gather == nullptr) return std::nullopt;
+  const auto entry = std::ranges::find(gather->start_index_map, d);
+  if (entry == gather->start_index_map.end() || gather->slice_sizes[static_cast<size_t>(d)] != 1) return std::nullopt;
+  const Shape &operand = i.operand(0).shape, &indices = i.operand(1).shape;
+  if (!holds_position(indices.type, operand.dims[static_cast<size_t>(d)])) return std::nullopt;
+  return Positions{.operand = 1,
+                   .vectors = gather->index_vector_dim < indices.rank() ? gather->index_vector_dim : -1,
+                   .entry = entry - gather->start_index_map.begin()};
+}
 
 const OpRule kGatherRule{
     .read = read_gather,

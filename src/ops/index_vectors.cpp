@@ -5,6 +5,11 @@
 
 namespace lowtide::engine {
 
+bool holds_position(ElementType type, int64_t last) {
+  const int bits = type_bits(type) - (type_kind(type) == TypeKind::kSigned ? 1 : 0);
+  return bits >= 63 || last < int64_t{1} << bits;
+}
+
 IndexVectors::IndexVectors(const Literal& array, int64_t along) : array_(array), along_(along) {
   const Dims& extents = array.shape().dims;
   const Dims steps = row_major_strides(extents);

@@ -5,6 +5,9 @@
 
 namespace lowtide::engine {
 
+/// Can the type hold the last position of a dimension?
+bool holds_position(ElementType type, int64_t last);
+
 class IndexVectors {
  public:
   /// `along` may be the array's rank: then every element is a vector of length one.

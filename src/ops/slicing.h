@@ -62,7 +62,8 @@ struct Slicing {
   Stated<ReadWhole> whole;
   /// Adapts the attributes of an instruction that computes `size` slices along d of the result of `original`.
   Stated<void (*)(const Instruction& original, int64_t d, int64_t size, Attributes&)> adapt;
-  /// Can slices along d, a reduced dimension of an operand, be folded one by one into one result?
+  /// Can slices along d, a dimension of an operand that is reduced or picked from (ops/picks.h), be folded one by one
+  /// into one result?
   Stated<bool (*)(const Instruction&, size_t operand, int64_t d)> folds;
   /// Which elements are positions along dimension d of the result? Where there are any, every slice reads operands that
   /// lack the dimension whole.

@@ -18,6 +18,7 @@
 #include "passes/execute/separate_bodies.h"
 #include "passes/execute/share_invariants.h"
 #include "passes/execute/simplify_shared_bodies.h"
+#include "passes/execute/sink_transposes.h"
 #include "passes/execute/spell_batch_norms.h"
 #include "passes/execute/spell_bitcasts.h"
 #include "passes/execute/spell_host_moves.h"
@@ -171,6 +172,10 @@ const std::vector<Pass>& execution_pipeline() {
         {"select-single-places", select_single_places, Numerics::kExact,
          "after parts are added where they lie: what is left of zeros and of what they were added to is one scatter; "
          "before streaming, which walks along the places then"},
+        {"sink-transposes", sink_transposes, Numerics::kExact,
+         "after single places are chosen, element by element; before streaming, which slices a value along one of its "
+         "dimensions"},
+        {"remove-dead-code", remove_dead_code, Numerics::kExact, "what was computed transposed"},
         {"widen-scatters", widen_scatters, Numerics::kExact,
          "after single places are chosen: what is left is stored; before streaming, which would hide what need not be"},
         {"write-over-consumed-stacks", write_over_consumed_stacks, Numerics::kExact,

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "analysis/uses.h"
+#include "ir/dimension_order.h"
 #include "ops/dot_checks.h"
 
 namespace lowtide::engine {
@@ -19,13 +20,6 @@ bool is_in_library(const Instruction& i, const Target& target) {
   return is_plain_dot(i) && target.role_of(i) == OpRole::kLibrary;
 }
 
-/// Maps dimensions of a transpose's result to those of its operand.
-Dims mapped(const Dims& dims, const Dims& map) {
-  Dims all;
-  for (const int64_t d : dims) all.push_back(map[static_cast<size_t>(d)]);
-  return all;
-}
-
 /// Makes a dot read past the transpose of operand k; false: it would change the order of the result's dimensions.
 bool read_past(Instruction& dot, size_t k) {
   Instruction& transpose = *dot.operands[k];
@@ -34,9 +28,9 @@ bool read_past(Instruction& dot, size_t k) {
   auto attributes = dot.as<DotAttributes>();
   Dims& contracting = k == 0 ? attributes.lhs_contracting_dims : attributes.rhs_contracting_dims;
   Dims& batch = k == 0 ? attributes.lhs_batch_dims : attributes.rhs_batch_dims;
-  if (!std::ranges::is_sorted(mapped(free_dims(transpose.shape.rank(), contracting, batch), map))) return false;
-  contracting = mapped(contracting, map);
-  batch = mapped(batch, map);
+  if (!std::ranges::is_sorted(entries_at(free_dims(transpose.shape.rank(), contracting, batch), map))) return false;
+  contracting = entries_at(contracting, map);
+  batch = entries_at(batch, map);
   dot.attributes = attributes;
   dot.operands[k] = transpose.operands[0];
   return true;

@@ -89,6 +89,10 @@ class Grower {
   bool is_stored(int32_t place) const {
     return !is_virtual(place) && states_[static_cast<size_t>(place)] != ValueState::kView;
   }
+  double bytes_at(int32_t place) const {
+    const Shape* const shape = common_extents(graph_.at(place));
+    return shape == nullptr ? 0 : static_cast<double>(safe_logical_bytes(*shape));
+  }
   /// Is it large enough to be worth slicing, or not stored?
   bool joins(GraphLeaf array) const { return !is_stored(array.place) || bytes_of(graph_, array) >= large_; }
 
@@ -145,14 +149,13 @@ class Grower {
 
   bool insert(int32_t place, StreamMember member) {
     if (!graph_.is_live(place) || !cluster_.members.emplace(place, std::move(member))) return false;
-    open_.push_back(place);
+    open_.insert({-bytes_at(place), place});
     return true;
   }
 
   void spread() {
     while (!open_.empty()) {
-      const int32_t place = open_.back();
-      open_.pop_back();
+      const int32_t place = open_.extract(open_.begin()).value().second;
       if (!cluster_.is_member(place)) continue;
       const StreamMember member = cluster_.members.at(place);
       const auto reads = graph_.reads(place);
@@ -164,7 +167,7 @@ class Grower {
         if (member.reads[k] < 0 || graph_.target().role_of(graph_.at(made.place)) == OpRole::kSource) continue;
         if (joins(made)) add(made, member.reads[k]);
       }
-      if (alone_ && !behind_.contains(place)) continue;
+      if ((alone_ && !behind_.contains(place)) || connects_nothing(place)) continue;
       for (const ValueGraph::Read& read : graph_.users(place)) {
         const GraphLeaf array{place, read.leaf};
         const bool between = is_loop(graph_.at(read.user)) && cluster_.is_member(read.user);
@@ -172,6 +175,23 @@ class Grower {
         if (alone_ && cluster_.is_member(read.user)) behind_.insert(read.user);
       }
     }
+  }
+
+  /// Is it a small value that is computed from scalars alone, such as zeros or an iota? Equal ones are one value, whose
+  /// readers need have nothing else in common: one may read it along rows, another along columns of as many.
+  bool connects_nothing(int32_t place) {
+    if (place == seed_.place || !is_virtual(place) || joins_by_size(place)) return false;
+    const auto [known, is_new] = generated_.try_emplace(place, true);
+    if (!is_new) return known->second;
+    const auto reads = graph_.reads(place);
+    const bool generated = std::ranges::all_of(reads, [&](const ValueGraph::Read& read) {
+      const Shape& shape = shape_of(graph_, {read.def, read.leaf});
+      return shape.rank() == 0 || connects_nothing(read.def);
+    });
+    return generated_[place] = generated;
+  }
+  bool joins_by_size(int32_t place) const {
+    return !graph_.at(place).shape.is_array() || bytes_of(graph_, {place, 0}) >= large_;
   }
 
   /// Adds a reader of a member's slices.
@@ -215,7 +235,7 @@ class Grower {
       for (int32_t place = 0; place < graph_.size(); ++place) {
         if (!ahead[static_cast<size_t>(place)] || cluster_.is_member(place) || refused_.contains(place)) continue;
         for (const ValueGraph::Read& read : graph_.reads(place)) {
-          if (cluster_.dimension_of({read.def, read.leaf}) >= 0) add_user(read);
+          if (cluster_.dimension_of({read.def, read.leaf}) >= 0 && !connects_nothing(read.def)) add_user(read);
         }
         again |= !open_.empty();
         spread();
@@ -388,8 +408,11 @@ class Grower {
   double large_;
   bool in_order_;  ///< sums of floats may not be split into parts
   StreamCluster cluster_;
-  std::vector<int32_t> open_;
-  std::set<int32_t> refused_;  ///< loops that can't run slice by slice
+  /// Members whose operands and readers are to be looked at, the largest first: what folds large arrays is a fold
+  /// before small values that read the result could join as slices of something else.
+  std::set<std::pair<double, int32_t>> open_;
+  std::set<int32_t> refused_;          ///< loops that can't run slice by slice
+  std::map<int32_t, bool> generated_;  ///< results of connects_nothing()
   bool alone_ = false;
   std::set<int32_t> behind_;  ///< the seed, and members computed from it
 };

@@ -101,6 +101,7 @@ FoldOrder fold_order(const Instruction& fold, size_t operand, int64_t d, const T
       const bool first = outermost(operand == 0 ? attributes.lhs_contracting_dims : attributes.rhs_contracting_dims);
       return first && target.role_of(fold) == OpRole::kLibrary ? FoldOrder::kContinued : FoldOrder::kNone;
     }
+    case Opcode::kGather: return FoldOrder::kAny;  // each element is picked once
     default: return is_rounded(fold.shape.type) ? FoldOrder::kNone : FoldOrder::kAny;
   }
 }

@@ -391,12 +391,16 @@ class Streamer {
       copy->shape = slices_of(original.shape);
     }
     adapt_to_slice(original, d, tile.size, copy->attributes);
-    const Appender here = [&](Opcode opcode, Shape shape, std::vector<Instruction*> operands, Attributes attributes) {
-      return append(*tile.computation, opcode, std::move(shape), std::move(operands), std::move(attributes));
-    };
+    const Appender here = appender(tile);
     count_operand_from(original, d, tile.size, *copy, tile.at, here);
     Instruction* made = count_result_from(original, d, tile.computation->append(std::move(copy)), tile.at, here);
     return made;
+  }
+
+  Appender appender(const Tile& tile) {
+    return [&](Opcode opcode, Shape shape, std::vector<Instruction*> operands, Attributes attributes) {
+      return append(*tile.computation, opcode, std::move(shape), std::move(operands), std::move(attributes));
+    };
   }
 
   /// Folds this tile's slices into the sums.
@@ -412,6 +416,8 @@ class Streamer {
       if (member.reads[k] != kInitial) copy->operands[k] = operand_of(original, member, k);
     }
     if (scatters) copy->operands[0] = sums;
+    if (original.opcode == Opcode::kGather)
+      return pick_from_slices(original, member.reads[0], tile.size, *copy, tile.at, sums, appender(tile));
     if (module_.sums_in_order && !scatters && continues(original, member))
       return continued(tile, std::move(copy), sums);
     const Opcode combine = reduces ? original.called[0]->root->opcode : Opcode::kAdd;

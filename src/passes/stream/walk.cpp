@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "ops/dimension_roles.h"
+#include "ops/infer.h"
 #include "ops/op_rule.h"
+#include "ops/picks.h"
 #include "ops/updates_taken.h"
 
 namespace lowtide::engine {
@@ -21,6 +23,21 @@ std::optional<Positions> positions_along(const Instruction& i, int64_t d) {
 Instruction* number_in(const Shape& shape, Instruction* at, const Appender& append) {
   if (at->shape.type != shape.type) at = append(Opcode::kConvert, Shape::scalar(shape.type), {at}, {});
   return append(Opcode::kBroadcast, shape, {at}, DimensionsAttributes{});
+}
+
+/// The same array with its positions counted from `at`.
+Instruction* counted_from(const Positions& positions, Instruction* array, Instruction* at, const Appender& append) {
+  const Shape shape = Shape::array(array->shape.type, array->shape.dims);
+  Instruction* from = number_in(shape, at, append);
+  const int64_t length = positions.vectors >= 0 ? shape.dims[static_cast<size_t>(positions.vectors)] : 1;
+  if (length > 1) {
+    auto only = std::make_shared<Literal>(Shape::array(shape.type, {length}));
+    only->bytes()[static_cast<size_t>(positions.entry * stored_bytes(shape.type))] = std::byte{1};  // little-endian
+    Instruction* mask = append(Opcode::kConstant, only->shape(), {}, ConstantAttributes{only});
+    mask = append(Opcode::kBroadcast, shape, {mask}, DimensionsAttributes{{positions.vectors}});
+    from = append(Opcode::kMultiply, shape, {from, mask}, {});
+  }
+  return append(Opcode::kSubtract, shape, {array, from}, {});
 }
 
 /// May every slice along d read the operand whole?
@@ -90,21 +107,53 @@ void count_operand_from(const Instruction& original, int64_t d, int64_t size, In
   const std::optional<Positions> positions = positions_along(original, d);
   if (!positions || positions->operand == Positions::kResult) return;
   Instruction*& operand = slices.operands[static_cast<size_t>(positions->operand)];
-  const Shape shape = Shape::array(operand->shape.type, operand->shape.dims);
-  Instruction* from = number_in(shape, at, append);
-  if (positions->vectors >= 0) {
-    const int64_t length = shape.dims[static_cast<size_t>(positions->vectors)];
-    if (length > 1) {
-      auto only = std::make_shared<Literal>(Shape::array(shape.type, {length}));
-      only->bytes()[static_cast<size_t>(positions->entry * stored_bytes(shape.type))] = std::byte{1};  // little-endian
-      Instruction* mask = append(Opcode::kConstant, only->shape(), {}, ConstantAttributes{only});
-      mask = append(Opcode::kBroadcast, shape, {mask}, DimensionsAttributes{{positions->vectors}});
-      from = append(Opcode::kMultiply, shape, {from, mask}, {});
-    }
-  }
-  operand = append(Opcode::kSubtract, shape, {operand, from}, {});
+  operand = counted_from(*positions, operand, at, append);
   const int64_t whole = common_extents(original)->dims[static_cast<size_t>(d)];
   take_part_of_updates(slices, static_cast<double>(size) / static_cast<double>(whole));
+}
+
+Instruction* pick_from_slices(const Instruction& original, int64_t d, int64_t size, Instruction gather, Instruction* at,
+                              Instruction* so_far, const Appender& append) {
+  const Positions positions = *picks_along(original, d);
+  Instruction* indices = gather.operands[1];
+  gather.operands[1] = counted_from(positions, indices, at, append);
+  const ElementType type = indices->shape.type;
+  Shape batch = Shape::array(type, indices->shape.dims);
+  if (positions.vectors >= 0) {  // the entry of each vector that counts along d
+    const auto along = static_cast<size_t>(positions.vectors);
+    SliceAttributes entry{Dims(batch.dims.size(), 0), batch.dims, Dims(batch.dims.size(), 1)};
+    entry.starts[along] = positions.entry;
+    entry.limits[along] = positions.entry + 1;
+    batch.dims[along] = 1;
+    indices = append(Opcode::kSlice, batch, {indices}, entry);
+    batch.dims.erase(batch.dims.begin() + positions.vectors);
+    indices = append(Opcode::kReshape, batch, {indices}, {});
+  }
+  const auto number = [&](int64_t value) {
+    auto literal = std::make_shared<Literal>(Shape::scalar(ElementType::kS32));
+    literal->data<int32_t>()[0] = static_cast<int32_t>(value);
+    return append(Opcode::kConstant, Shape::scalar(ElementType::kS32), {}, ConstantAttributes{literal});
+  };
+  const auto all = [&](Instruction* scalar) { return number_in(batch, scalar, append); };
+  const Shape predicates = Shape::array(ElementType::kPred, batch.dims);
+  const auto compare = [&](Instruction* limit, CompareDirection direction) {
+    return append(Opcode::kCompare, predicates, {indices, limit}, CompareAttributes{direction, CompareType::kDefault});
+  };
+  // The gather clamps what lies outside of the whole.
+  const int64_t last = original.operand(0).shape.dims[static_cast<size_t>(d)] - 1;
+  indices = append(Opcode::kClamp, batch, {all(number(0)), indices, all(number(last))}, {});
+  Instruction* end = append(Opcode::kAdd, at->shape, {at, number(size)}, {});
+  Instruction* is_here =
+      append(Opcode::kAnd, predicates,
+             {compare(all(at), CompareDirection::kGe), compare(all(end), CompareDirection::kLt)}, {});
+  Dims along_batch;
+  for (int64_t r = 0; r < original.shape.rank(); ++r) {
+    if (!contains(original.as<GatherAttributes>().offset_dims, r)) along_batch.push_back(r);
+  }
+  is_here = append(Opcode::kBroadcast, Shape::array(ElementType::kPred, original.shape.dims), {is_here},
+                   DimensionsAttributes{along_batch});
+  Instruction* gathered = append(Opcode::kGather, so_far->shape, gather.operands, gather.attributes);
+  return append(Opcode::kSelect, so_far->shape, {is_here, gathered, so_far}, {});
 }
 
 Instruction* count_result_from(const Instruction& original, int64_t d, Instruction* slices, Instruction* at,
@@ -118,10 +167,15 @@ std::optional<Fold> folded_along(const Instruction& user, size_t operand, int64_
   const bool folds = user.shape.is_array() && is_plain(user) && slicing_of(user).folds.value(user, operand, d);
   if (!folds) return std::nullopt;
   const std::vector<OperandDimension> mine = operand_roles(user, operand);
+  Fold fold;
+  if (picks_along(user, d)) {
+    fold.dimensions.assign(user.operands.size(), kNoId);
+    fold.dimensions[0] = d;
+    return fold;
+  }
   if (static_cast<size_t>(d) >= mine.size() || mine[static_cast<size_t>(d)].role != DimensionRole::kReduced) {
     return std::nullopt;
   }
-  Fold fold;
   for (size_t k = 0; k < user.operands.size(); ++k) {
     fold.dimensions.push_back(kNoId);
     const std::vector<OperandDimension> roles = operand_roles(user, k);

@@ -42,6 +42,11 @@ void count_operand_from(const Instruction& original, int64_t d, int64_t size, In
 Instruction* count_result_from(const Instruction& original, int64_t d, Instruction* slices, Instruction* at,
                                const Appender& append);
 
+/// What the gather `original` picks (ops/picks.h), as far as it is in `size` slices along d from number `at` on, else
+/// `so_far`. gather: a copy that reads only these slices.
+Instruction* pick_from_slices(const Instruction& original, int64_t d, int64_t size, Instruction gather, Instruction* at,
+                              Instruction* so_far, const Appender& append);
+
 /// A result without the dimension: all slices are folded into it.
 struct Fold {
   Dims dimensions;  ///< per operand: the one that is folded; kNoId: the operand is read whole
