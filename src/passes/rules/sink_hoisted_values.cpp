@@ -26,10 +26,22 @@ class RecipeFinder {
       : loop_(loop), carry_(carry), cost_(cost), bytes_(bytes) {}
 
   /// The value itself may not be an input.
-  bool find_for(Instruction& value) { return is_light(value) && expand(value); }
+  bool find_for(Instruction& value) { return may_be_repeated(value) && expand(value); }
   const Recipe& recipe() const { return trail_.recipe; }
+  /// Does the recipe contain one?
+  bool has_gather() const {
+    return std::ranges::any_of(trail_.recipe.ops, [](const Instruction* i) { return i->opcode == Opcode::kGather; });
+  }
 
  private:
+  /// Rows that a gather takes in a computed order are taken in the loop as well, each once.
+  static bool may_be_repeated(const Instruction& value) {
+    return is_light(value) || (value.opcode == Opcode::kGather && is_plain_array(value));
+  }
+  static bool is_plain_array(const Instruction& i) {
+    return i.shape.is_array() && i.shape.dynamic.empty() && i.control_predecessors.empty() && !i.sharding;
+  }
+
   bool find(Instruction& value) {
     if (!trail_.look_at(value)) return true;
     Recipe& recipe = trail_.recipe;
@@ -40,7 +52,7 @@ class RecipeFinder {
     if (!value.shape.is_array() || recipe.ops.size() > kMostRecipeOps) return false;
     const bool free = is_carried(value) || is_kept(value, loop_);
     const bool small = bytes_of(value) * static_cast<double>(kSmallPart) < bytes_;
-    if (is_light(value) && !free && bytes_of(value) >= kFewBytes) {
+    if (may_be_repeated(value) && !free && bytes_of(value) >= kFewBytes) {
       // A small value may be an input itself, if its operands would keep more bytes live.
       const RecipeTrail::Place before = trail_.place();
       if (expand(value) && (!small || recipe.bytes - before.bytes < bytes_of(value))) return true;
@@ -89,14 +101,17 @@ double elements_read(const LoopCarry& carry, size_t k) {
   return elements;
 }
 
-bool pays(const Instruction& loop, const LoopCarry& carry, const Cost& cost, size_t k, const Recipe& recipe) {
+bool pays(const Instruction& loop, const LoopCarry& carry, const Cost& cost, size_t k, const Recipe& recipe,
+          bool has_gather) {
   const Instruction& value = carry.initial(k);
   if (recipe.bytes * 4 > bytes_of(value)) return false;
   const double elements = elements_of(value.shape), read = elements_read(carry, k);
   const double trips = guessed_trips(loop);
   const double element_ns = recipe.ns / elements;
   const double more = read * (element_ns - stored_bytes(value.shape.type) * cost.byte_ns());
-  return more <= 0 || read * trips <= elements || more <= kMostTime * time_of(carry.body(), cost);
+  if (read * trips <= elements) return true;
+  if (has_gather) return false;
+  return more <= 0 || more <= kMostTime * time_of(carry.body(), cost);
 }
 
 /// Copies the recipe into the body.
@@ -144,8 +159,9 @@ int64_t sink_into(Instruction& loop, const std::unordered_map<const Computation*
     if (!finder.find_for(value)) continue;
     const bool made_of_nothing =
         is_integral(value.shape.type) && finder.recipe().inputs.empty() && finder.recipe().ops.size() <= kFewOps;
-    if (bytes_of(value) < static_cast<double>(kSmallestSunk) ? !made_of_nothing
-                                                             : !pays(loop, carry, cost, k, finder.recipe())) {
+    if (bytes_of(value) < static_cast<double>(kSmallestSunk)
+            ? !made_of_nothing
+            : !pays(loop, carry, cost, k, finder.recipe(), finder.has_gather())) {
       continue;
     }
     const std::vector<Instruction*> reads = carry.reads(k);
