@@ -41,10 +41,11 @@ constexpr int64_t kBriefBatch = 4;                  ///< plans between two check
 constexpr int64_t kPlanInstructions = 200'000;      ///< planned in total; determines the budget
 constexpr int64_t kLeastPlans = 48, kMostPlans = 600;
 constexpr int64_t kModuleInstructions = 100'000,
-                  kMostModules = 120;                  ///< for targets that take modules: fine choices are lost there
-constexpr double kLeastPeakForTime = 0.03;             ///< part of the peak that a plan of twice the time must save
-constexpr int64_t kFewPlans = 64;                      ///< for large programs
-constexpr double kCheap = 0.02;                        ///< of the time: a stream that adds no more is cheap
+                  kMostModules = 120;       ///< for targets that take modules: fine choices are lost there
+constexpr double kLeastPeakForTime = 0.03;  ///< part of the peak that a plan of twice the time must save
+constexpr int64_t kFewPlans = 64;           ///< for large programs
+constexpr double kCheap = 0.02;             ///< of the time: a stream that adds no more is cheap
+constexpr double kCheapGain = 0.97;         ///< of the potential: a cheap stream that leaves more isn't worth it
 constexpr size_t kCheapPrices = 6, kPricesAmong = 12;  ///< of recomputation, before a cheap stream and after it
 constexpr size_t kMostStarts = 6, kMostPrices = 3;     ///< other first steps that are explored
 constexpr int64_t kDearPart = 16, kLeastDear = 3, kMostDear = 40;  ///< of the budget: plans added for dear ways
@@ -119,6 +120,7 @@ class Search {
   void descend_to_free(const Trial& first, const Trial& second, int64_t until) {
     const bool both = !plain_.empty() && !second.point.equals(first.point);
     const int64_t patient = kFreePatience * until;
+    if (!both && next_.state.has_few_plans) return descend(first, kFreeThrift, until, patient);  // which goes on later
     if (!plain_.empty() && second.point.ns <= next_.state.most_ns)
       descend(second, kFreeThrift, both ? until * 2 / 3 : until, patient);
     // If the pipeline's streams save too little, the plan without them gets more attempts.
@@ -184,7 +186,8 @@ class Search {
     attempt_all(streams);
     thrift_ = kCheap;
     const auto worth_if_cheap = [&](const Trial& trial) {
-      return trial.point.ns > (1 + kCheap) * at.point.ns ? 0 : worth(at, trial);
+      const bool saves_much = trial.potential < kCheapGain * at.potential;
+      return !saves_much || trial.point.ns > (1 + kCheap) * at.point.ns ? 0 : worth(at, trial);
     };
     if (const Trial* best = best_of(streams, worth_if_cheap)) {
       // The finest tiles were tried; coarser ones may be as good, and are faster.
