@@ -276,15 +276,20 @@ class Decision {
 
   /// Does a value, through virtual values, read other elements of the array than those that the update writes?
   bool reads_elsewhere(int32_t place, const LeafRef& array, const Instruction& update) const {
-    std::vector<int32_t> open{place};
+    struct Step {
+      int32_t user;
+      bool moved;  ///< elements of what it makes come to lie at other places of the box
+    };
+    std::vector<Step> open{{place, false}};
     for (size_t looked = 0; !open.empty() && looked < kMostChain; ++looked) {
-      const int32_t user = open.back();
+      const auto [user, moved] = open.back();
       open.pop_back();
       const Instruction& i = graph_.at(user);
       for (const ValueGraph::Read& read : graph_.reads(user)) {
-        if (state(read.def) == ValueState::kVirtual) open.push_back(read.def);
         const bool is_array = &graph_.at(read.def) == array.instruction && read.leaf == array.leaf;
-        if (is_array && read.operand == 0 && !takes_place_of(i, update)) return true;
+        if (is_array && read.operand == 0 && (moved || !takes_place_of(i, update))) return true;
+        const bool picks = i.opcode == Opcode::kGather && read.operand == 0;
+        if (state(read.def) == ValueState::kVirtual || picks) open.push_back({read.def, moved || picks});
       }
     }
     return false;

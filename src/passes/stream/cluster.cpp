@@ -38,20 +38,19 @@ std::optional<GraphLeaf> parameter_of_result(const ValueGraph& graph, GraphLeaf 
   return std::nullopt;
 }
 
-/// See StreamCluster::carries.
-std::optional<GraphLeaf> carry_continued_by(const ValueGraph& graph, const StreamCluster& cluster, GraphLeaf array) {
-  const std::optional<GraphLeaf> carry = parameter_of_result(graph, array);
-  bool is_read = false;
+/// By array from outside that members read only slice by slice: the dimension along which all do.
+std::map<GraphLeaf, int64_t> arrays_read_in_step(const ValueGraph& graph, const StreamCluster& cluster) {
+  std::map<GraphLeaf, int64_t> dimensions;
   for (const auto& [place, member] : cluster.members) {
-    if (!carry) break;
     const auto reads = graph.reads(place);
     for (size_t k = 0; k < reads.size(); ++k) {
-      if (GraphLeaf{reads[k].def, reads[k].leaf} != *carry) continue;
-      if (member.reads[k] != cluster.dimension_of(array)) return std::nullopt;
-      is_read = true;
+      if (cluster.is_member(reads[k].def)) continue;
+      const auto [known, is_new] = dimensions.try_emplace({reads[k].def, reads[k].leaf}, member.reads[k]);
+      if (known->second != member.reads[k]) known->second = kWhole;
     }
   }
-  return is_read ? carry : std::nullopt;
+  std::erase_if(dimensions, [](const auto& entry) { return entry.second < 0; });
+  return dimensions;
 }
 
 class Grower {
@@ -395,11 +394,58 @@ class Grower {
         if (member.leaves[leaf] == kSummed) cluster_.sums.insert(array);
         if (member.leaves[leaf] < 0 || light[static_cast<size_t>(place)] || (alone_ && !behind_.contains(place)))
           continue;
-        if (!is_read_outside(graph_, cluster_, array)) continue;
-        cluster_.outputs.insert(array);
-        if (const auto carry = carry_continued_by(graph_, cluster_, array)) cluster_.carries.emplace(array, *carry);
+        if (is_read_outside(graph_, cluster_, array)) cluster_.outputs.insert(array);
       }
     }
+    find_consumed(light);
+  }
+
+  /// See StreamCluster::consumed: parameters first, then for each output the first array that is left.
+  void find_consumed(const std::vector<bool>& light) {
+    std::map<GraphLeaf, int64_t> arrays = arrays_read_in_step(graph_, cluster_);
+    for (const GraphLeaf& output : cluster_.outputs) {
+      const std::optional<GraphLeaf> carry = parameter_of_result(graph_, output);
+      const auto read = carry ? arrays.find(*carry) : arrays.end();
+      if (read == arrays.end() || read->second != cluster_.dimension_of(output)) continue;
+      cluster_.consumed.emplace(output, read->first);
+      arrays.erase(read);
+    }
+    const std::set<GraphLeaf> behind = read_behind(light);
+    std::erase_if(arrays, [&](const auto& entry) {
+      const GraphLeaf& array = entry.first;
+      if (behind.contains(array)) return true;
+      const bool is_given = graph_.target().role_of(graph_.at(array.place)) == OpRole::kSource;
+      return is_given || !is_stored(array.place) || is_read_outside(graph_, cluster_, array);
+    });
+    for (const GraphLeaf& output : cluster_.outputs) {
+      if (cluster_.consumed.contains(output)) continue;
+      const auto alike = std::ranges::find_if(arrays, [&](const auto& entry) {
+        return entry.second == cluster_.dimension_of(output) &&
+               same_shape(shape_of(graph_, entry.first), shape_of(graph_, output));
+      });
+      if (alike == arrays.end()) continue;
+      cluster_.consumed.emplace(output, alike->first);
+      arrays.erase(alike);
+    }
+  }
+
+  /// The cluster's inputs from which readers outside recompute light members.
+  std::set<GraphLeaf> read_behind(const std::vector<bool>& light) const {
+    std::set<GraphLeaf> inputs;
+    std::set<int32_t> again;
+    for (auto member = cluster_.members.end(); member != cluster_.members.begin();) {
+      const int32_t place = (--member)->first;
+      if (!light[static_cast<size_t>(place)]) continue;
+      if (!again.contains(place) && !is_read_outside(graph_, cluster_, {place, 0})) continue;
+      for (const ValueGraph::Read& read : graph_.reads(place)) {
+        if (cluster_.is_member(read.def)) {
+          again.insert(read.def);
+        } else {
+          inputs.insert({read.def, read.leaf});
+        }
+      }
+    }
+    return inputs;
   }
 
   const ValueGraph& graph_;
@@ -427,7 +473,7 @@ bool reads_carry(const ValueGraph& graph, const std::vector<ValueState>& states,
     open.pop_back();
     for (const ValueGraph::Read& read : graph.reads(at)) {
       const GraphLeaf array{read.def, read.leaf};
-      if (std::ranges::any_of(cluster.carries, [&](const auto& c) { return c.second == array; })) return true;
+      if (std::ranges::any_of(cluster.consumed, [&](const auto& c) { return c.second == array; })) return true;
       const bool is_virtual = states[static_cast<size_t>(read.def)] == ValueState::kVirtual;
       if (is_virtual && seen.insert(read.def).second) open.push_back(read.def);
     }
@@ -538,7 +584,7 @@ bool is_made_anew(const ValueGraph& graph, const std::vector<ValueState>& states
 bool is_made_anew(const ValueGraph& graph, const std::vector<ValueState>& states, const StreamCluster& cluster,
                   int32_t place) {
   if (!is_made_anew(graph, states, place)) return false;
-  return cluster.carries.empty() || !reads_carry(graph, states, cluster, place);
+  return cluster.consumed.empty() || !reads_carry(graph, states, cluster, place);
 }
 
 }  // namespace lowtide::engine

@@ -40,10 +40,10 @@ struct StreamCluster {
   IndexMap<StreamMember> members;  ///< by place in the graph
   std::set<GraphLeaf> outputs;     ///< slices that non-members read: stored whole
   std::set<GraphLeaf> sums;
-  /// By output: the parameter whose memory it takes. The output is the next value of this loop-carried one, or the
-  /// result that this donated argument becomes, and members read the parameter only slice by slice along the output's
-  /// own dimension.
-  std::map<GraphLeaf, GraphLeaf> carries;
+  /// By output: the array whose memory it takes, and which members read only slice by slice along the output's own
+  /// dimension: the parameter of which the output is the next value or, donated, the result; or an array of the same
+  /// shape that nothing else reads.
+  std::map<GraphLeaf, GraphLeaf> consumed;
   std::map<int32_t, std::vector<Stay>> kept;  ///< by place: values stored only between passes, in order
   int32_t passes = 0;
   bool is_member(int32_t place) const { return members.contains(place); }

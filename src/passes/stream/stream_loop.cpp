@@ -50,7 +50,7 @@ class Streamer {
         cluster_(cluster),
         tile_(tile),
         names_(computation) {
-    if (!cluster.carries.empty()) uses_.emplace(graph, cluster);
+    if (!cluster.consumed.empty()) uses_.emplace(graph, cluster);
   }
 
   std::optional<std::vector<Computation*>> stream() {
@@ -95,8 +95,8 @@ class Streamer {
 
   /// Takes an array out of those that are read slice by slice, if the output may be written over it.
   std::pair<Instruction*, int64_t> overwritten_by(GraphLeaf output, int32_t pass) {
-    const auto carry = cluster_.carries.find(output);
-    if (carry == cluster_.carries.end() || uses_->last_reader(carry->second.place, pass) > pass) return {};
+    const auto carry = cluster_.consumed.find(output);
+    if (carry == cluster_.consumed.end() || uses_->last_reader(carry->second.place, pass) > pass) return {};
     const auto read = std::ranges::find_if(plan_.sliced, [&](const auto& sliced) {
       return array_behind(graph_, *sliced.first) == carry->second &&
              same_shape(sliced.first->shape, shape_of(graph_, output));

@@ -85,10 +85,17 @@ class Weigher {
     for (const auto& [place, member] : cluster_.members) {
       for (size_t leaf = 0; leaf < member.leaves.size(); ++leaf) {
         const GraphLeaf array{place, static_cast<int32_t>(leaf)};
-        if (cluster_.carries.contains(array)) {
-          for (int32_t pass = member.pass; pass < cluster_.passes && is_whole(array); ++pass)
+        if (const auto over = cluster_.consumed.find(array); over != cluster_.consumed.end()) {
+          const int32_t from = over->second.place;
+          const bool is_given = graph_.target().role_of(graph_.at(from)) == OpRole::kSource;
+          // A parameter counts nowhere; any other array counts until it is overwritten.
+          const int32_t last = is_given ? cluster_.passes - 1 : member.pass;
+          const bool overwrites = is_given ? is_whole(array) : uses.last_reader(from, 0) <= member.pass;
+          for (int32_t pass = member.pass; pass <= last && overwrites; ++pass)
             kept[static_cast<size_t>(pass)] -= bytes_of(graph_, array);
-          continue;
+          // Elementwise work and updates write over a parameter without tiles as well.
+          const Instruction& made = graph_.at(place);
+          if (is_given && (memory_class(made.opcode) == MemoryClass::kElementwise || has_update(made))) continue;
         }
         if (!is_stored(place) || member.leaves[leaf] == kWhole) continue;
         starts[static_cast<size_t>(place)] += bytes_of(graph_, array);
