@@ -320,6 +320,65 @@ def graph():
     return sgd_with_momentum(loss), (params, params, *data), (0, 1)
 
 
+def pairs(count=16384):
+    """Radford et al. 2021: a loss over all pairs of images and texts, along rows and along columns."""
+    params = {"image": array(2048, 1024), "text": array(768, 1024), "scale": array()}
+
+    def loss(p, images, texts):
+        left, right = images @ p["image"], texts @ p["text"]
+        left = left / jnp.linalg.norm(left, axis=-1, keepdims=True)
+        right = right / jnp.linalg.norm(right, axis=-1, keepdims=True)
+        logits, labels = jnp.exp(p["scale"]) * left @ right.T, jnp.arange(count)
+        return (cross_entropy(logits, labels) + cross_entropy(logits.T, labels)) / 2
+    return adam(loss), (params, (params, params), array(count, 2048), array(count, 768)), (0, 1)
+
+
+def triangles(nodes=384, width=128, heads=4, layers=4):
+    """Jumper et al. 2021: products and attention over triangles of a representation of pairs."""
+    def layer(z, p):
+        x = rms_norm(z, p["norms"][0])
+        left, right = (jax.nn.sigmoid(x @ p["gate"][k]) * (x @ p["mix"][k]) for k in (0, 1))
+        z = z + jax.nn.sigmoid(x @ p["gate"][2]) * (rms_norm(jnp.einsum("ikc,jkc->ijc", left, right), p["norms"][1]) @ p["mix"][2])
+        x = rms_norm(z, p["norms"][2])
+        q, k, v = ((x @ p["qkv"][n]).reshape(nodes, nodes, heads, -1) for n in range(3))
+        scores = jnp.einsum("ijhd,ikhd->ihjk", q, k) * (width // heads) ** -0.5 + jnp.einsum("jkc,ch->hjk", x, p["bias"])
+        mixed = jnp.einsum("ihjk,ikhd->ijhd", jax.nn.softmax(scores), v).reshape(nodes, nodes, width)
+        z = z + (jax.nn.sigmoid(x @ p["gate"][3]) * mixed) @ p["mix"][3]
+        return z + jax.nn.relu(rms_norm(z, p["norms"][3]) @ p["up"]) @ p["down"], None
+
+    params = {"norms": array(layers, 4, width), "gate": array(layers, 4, width, width), "mix": array(layers, 4, width, width),
+              "qkv": array(layers, 3, width, width), "bias": array(layers, width, heads),
+              "up": array(layers, width, 4 * width), "down": array(layers, 4 * width, width)}
+    loss = lambda p, z, wanted: jnp.mean((lax.scan(layer, z, p)[0] - wanted) ** 2)
+    return sgd_with_momentum(loss), (params, params, array(nodes, nodes, width), array(nodes, nodes, width)), (0, 1)
+
+
+def beams(layers=6, beam=64, length=512, heads=12, size=64, words=32000):
+    """A beam search: each step puts the rows of all key and value caches into another order."""
+    width = heads * size
+    params = {"embedding": array(words, width), "layers": {
+        "qkvo": array(layers, 4, width, width), "up": array(layers, width, 4 * width), "down": array(layers, 4 * width, width)}}
+
+    def search(p, keys, values, tokens, scores, steps):
+        def step(n, state):
+            keys, values, tokens, scores = state
+
+            def layer(x, given):
+                p, keys, values = given
+                q, k, v = ((x @ p["qkvo"][i]).reshape(beam, heads, size) for i in range(3))
+                keys, values = keys.at[:, n].set(k), values.at[:, n].set(v)
+                weights = jnp.where(jnp.arange(length) <= n, jnp.einsum("bhd,bthd->bht", q, keys), -1e9)
+                x = x + jnp.einsum("bht,bthd->bhd", jax.nn.softmax(weights), values).reshape(beam, width) @ p["qkvo"][3]
+                return x + jax.nn.gelu(x @ p["up"]) @ p["down"], (keys, values)
+            x, (keys, values) = lax.scan(layer, p["embedding"][tokens], (p["layers"], keys, values))
+            next_scores = jax.nn.log_softmax(x @ p["embedding"].T) + scores[:, None]
+            scores, best = lax.top_k(next_scores.reshape(-1), beam)
+            return keys[:, best // words], values[:, best // words], best % words, scores
+        return lax.fori_loop(0, steps, step, (keys, values, tokens, scores))
+    cache = array(layers, beam, length, heads, size)
+    return search, (params, cache, cache, array(beam, dtype=I32), array(beam), array(dtype=I32)), (1, 2)
+
+
 STEPS = {
     "resnet18": lambda: resnet((2, 2, 2, 2), 128, False),
     "resnet50": lambda: resnet((3, 4, 6, 3), 64, True),
@@ -331,6 +390,9 @@ STEPS = {
     "offload": offload,
     "recommender": recommender,
     "graph": graph,
+    "pairs": pairs,
+    "triangles": triangles,
+    "beams": beams,
 }
 
 

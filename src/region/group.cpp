@@ -241,7 +241,7 @@ class Grouping {
     }
     if (a.updated.empty() != b.updated.empty()) return false;
     if (!a.updated.empty() && !(up && may_update_together(early, late))) return false;
-    if (!up && !can_wait(a, early, b)) return false;
+    if (!up && (holds_large_input(a) || !can_wait(a, early, b))) return false;
     if (spoils_in_place(a, b) || spoils_in_place(b, a)) return false;
     if (!up) a.at = b.at;
     a.outputs.insert(a.outputs.end(), b.outputs.begin(), b.outputs.end());
@@ -314,6 +314,15 @@ class Grouping {
       if (std::find(list.begin(), list.end(), input) != list.end()) return true;
     }
     return false;
+  }
+
+  /// Does a small group read an array that is much larger than a group's outputs? It would be live until the group
+  /// runs.
+  bool holds_large_input(const Group& g) const {
+    return is_small(g) && std::ranges::any_of(g.inputs, [](const LeafRef& input) {
+             return element_count(*leaf_shape(input.instruction->shape, input.leaf)) >
+                    kSmallElements * kSmallElements / 8;
+           });
   }
 
   /// Can `a` run as late as `b`, because nothing else reads its outputs before?

@@ -157,6 +157,33 @@ TEST(FormWork, UpdatesApartWhatIsReadElsewhere) {
   EXPECT_EQ(regions_of(form_work(*module, cpu_target())).size(), 3u);
 }
 
+TEST(FormWork, SumsWhatDiesBeforeOtherSmallWork) {
+  const auto kernels = [](const std::string& extent) {
+    std::string text = R"(HloModule m
+add { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b) }
+ENTRY main {
+  x = f32[N,N] parameter(0)
+  scale = f32[] parameter(1)
+  zero = f32[] constant(0)
+  d = f32[N,N] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  sum = f32[] reduce(d, zero), dimensions={0,1}, to_apply=add
+  loss = f32[] negate(sum)
+  e = f32[N,N] dot(d, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  s = f32[] reduce(e, zero), dimensions={0,1}, to_apply=add
+  next = f32[] multiply(scale, s)
+  ROOT r = (f32[], f32[]) tuple(loss, next)
+})";
+    for (size_t at = text.find("N,N"); at != std::string::npos; at = text.find("N,N"))
+      text.replace(at, 3, extent + "," + extent);
+    const auto module = read(text);
+    return regions_of(form_work(*module, cpu_target())).size();
+  };
+  EXPECT_EQ(kernels("1024"), 2u);
+  EXPECT_EQ(kernels("64"), 1u) << "the control: little is held for it";
+}
+
 TEST(Footprint, CountsBytesAndEvaluations) {
   const auto module = read(kChain);
   const Footprint f = footprint(regions_of(form_work(*module, cpu_target())).at(0), cpu_target().cost());
