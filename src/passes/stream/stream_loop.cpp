@@ -98,7 +98,9 @@ class Streamer {
     const auto carry = cluster_.consumed.find(output);
     if (carry == cluster_.consumed.end() || uses_->last_reader(carry->second.place, pass) > pass) return {};
     const auto read = std::ranges::find_if(plan_.sliced, [&](const auto& sliced) {
-      return array_behind(graph_, *sliced.first) == carry->second &&
+      const LeafRef behind = resolve({sliced.first, 0});
+      const bool is_older = behind.instruction->id < first_new_id_;  // not what an earlier pass has made
+      return is_older && array_behind(graph_, *sliced.first) == carry->second &&
              same_shape(sliced.first->shape, shape_of(graph_, output));
     });
     if (read == plan_.sliced.end()) return {};
