@@ -120,7 +120,8 @@ class Search {
   void descend_to_free(const Trial& first, const Trial& second, int64_t until) {
     const bool both = !plain_.empty() && !second.point.equals(first.point);
     const int64_t patient = kFreePatience * until;
-    if (!both && next_.state.has_few_plans) return descend(first, kFreeThrift, until, patient);  // which goes on later
+    // Equal starts are one: the search for other plans goes on from the first, and finds what is tried here.
+    if (!both && next_.state.has_few_plans) return descend(first, kFreeThrift, until, patient);
     if (!plain_.empty() && second.point.ns <= next_.state.most_ns)
       descend(second, kFreeThrift, both ? until * 2 / 3 : until, patient);
     // If the pipeline's streams save too little, the plan without them gets more attempts.

@@ -5,7 +5,7 @@
 
 namespace lowtide::engine {
 
-/// Can the type hold the last position of a dimension?
+/// Is position `last` an element of the integer type?
 bool holds_position(ElementType type, int64_t last);
 
 class IndexVectors {

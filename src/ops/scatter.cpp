@@ -376,7 +376,6 @@ std::vector<OperandDimension> roles_of_scatter(const Instruction& instruction, s
 
 bool folds_of_scatter(const Instruction& scatter, size_t, int64_t) { return scatter.operands.size() == 3; }
 
-/// Is position `last` an element of the integer type?
 /// Along a dimension in which updates have one element at an index, each slice takes the updates that lie in it and
 /// skips all others: an index that wraps around when the slice's start is subtracted still lies outside.
 std::optional<Positions> positions_of_scatter(const Instruction& instruction, int64_t d) {

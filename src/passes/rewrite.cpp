@@ -91,6 +91,10 @@ bool same_layout(const Shape& a, const Shape& b) {
   return layout_of(a) == layout_of(b);
 }
 
+bool is_plain_array(const Instruction& i) {
+  return i.shape.is_array() && i.shape.dynamic.empty() && i.control_predecessors.empty() && !i.sharding;
+}
+
 bool interchangeable(const Shape& a, const Shape& b) { return same_elements(a, b, true); }
 
 bool layouts_matter(const Module& module) {

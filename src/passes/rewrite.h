@@ -55,6 +55,9 @@ std::vector<bool> ordered_instructions(const Module& module);
 /// Are the layouts equal? An absent one is row major.
 bool same_layout(const Shape& a, const Shape& b);
 
+/// Is it an array of fixed extents that no device and no control edge holds in its place?
+bool is_plain_array(const Instruction& i);
+
 /// Same shape and, leaf by leaf, same layout and dynamic flags: a value of one may replace the other.
 bool interchangeable(const Shape& a, const Shape& b);
 

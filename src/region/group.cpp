@@ -18,12 +18,13 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr int32_t kMostCode = 800;        ///< code_size of a group; bounds compile time
-constexpr size_t kMostOutputs = 16;       ///< arrays that a kernel writes at once
-constexpr int64_t kSmallElements = 1024;  ///< such kernels cost little but their start: any two may be merged
-constexpr double kShared = 10;            ///< plain operations per element that make a virtual value worth sharing
-constexpr double kFarBytes = 4;           ///< bytes that may be stored between two members, relative to their own
-constexpr size_t kCandidates = 4;         ///< groups considered for one shared value
+constexpr int32_t kMostCode = 800;           ///< code_size of a group; bounds compile time
+constexpr size_t kMostOutputs = 16;          ///< arrays that a kernel writes at once
+constexpr int64_t kSmallElements = 1024;     ///< such kernels cost little but their start: any two may be merged
+constexpr double kShared = 10;               ///< plain operations per element that make a virtual value worth sharing
+constexpr double kFarBytes = 4;              ///< bytes that may be stored between two members, relative to their own
+constexpr int64_t kLargeElements = 1 << 17;  ///< arrays that no small kernel keeps live while it waits for others
+constexpr size_t kCandidates = 4;            ///< groups considered for one shared value
 
 struct Group {
   std::vector<int32_t> outputs;  ///< places
@@ -88,8 +89,10 @@ class Grouping {
     if (region.updates[0].instruction) {
       const auto box = rule_of(i.opcode).stored_box;
       g.open &= box != nullptr;
-      if (g.open) g.updated = region.updates;
-      if (g.open) g.extents = box(i);
+      if (g.open) {
+        g.updated = region.updates;
+        g.extents = box(i);
+      }
     } else if (g.open) {
       g.extents = i.shape.dims;
     }
@@ -262,8 +265,7 @@ class Grouping {
     const Group &a = group(early), &b = group(late);
     bool shared = false;
     for (const LeafRef& updated : b.updated) {
-      const int32_t maker = group_of(graph_.place_of(*updated.instruction));
-      if (maker == early || (maker != kNoId && group(maker).at >= a.at)) return false;
+      if (made_at(graph_.place_of(*updated.instruction)) >= a.at) return false;
       if (std::ranges::find(a.updated, updated) != a.updated.end()) return false;
       shared |= std::ranges::find(a.inputs, updated) != a.inputs.end();
     }
@@ -316,12 +318,10 @@ class Grouping {
     return false;
   }
 
-  /// Does a small group read an array that is much larger than a group's outputs? It would be live until the group
-  /// runs.
+  /// Does a small group read a large array, which would be live until the group runs?
   bool holds_large_input(const Group& g) const {
     return is_small(g) && std::ranges::any_of(g.inputs, [](const LeafRef& input) {
-             return element_count(*leaf_shape(input.instruction->shape, input.leaf)) >
-                    kSmallElements * kSmallElements / 8;
+             return element_count(*leaf_shape(input.instruction->shape, input.leaf)) > kLargeElements;
            });
   }
 

@@ -12,10 +12,6 @@ namespace {
 
 constexpr int64_t kUnit = -1;  ///< a dimension of one element, whose place doesn't matter
 
-bool is_plain(const Instruction& i) {
-  return i.shape.is_array() && i.shape.dynamic.empty() && i.control_predecessors.empty() && !i.sharding;
-}
-
 /// A value traced through moves: dimension d of the value is dimension map[d] of `from`, possibly reversed.
 struct Behind {
   Instruction* from = nullptr;
@@ -47,7 +43,7 @@ Behind behind_moves(Instruction* value, const Dims& reversible) {
   Behind behind{value, {}, {}, false};
   for (int64_t d = 0; d < value->shape.rank(); ++d) behind.map.push_back(d);
   behind.reversed.resize(behind.map.size());
-  while (is_plain(*behind.from)) {
+  while (is_plain_array(*behind.from)) {
     const Instruction& move = *behind.from;
     Dims step;
     if (move.opcode == Opcode::kTranspose) {
@@ -155,7 +151,7 @@ class Reader {
 
 Result<PassResult> read_convolutions_past_moves(Module& module, const Target& target) {
   auto result = rewrite_each(module, [&](Instruction& i, Maker& maker) -> Instruction* {
-    if (i.opcode != Opcode::kConvolution || !is_plain(i) || target.role_of(i) != OpRole::kLibrary) return nullptr;
+    if (i.opcode != Opcode::kConvolution || !is_plain_array(i) || target.role_of(i) != OpRole::kLibrary) return nullptr;
     if (i.as<ConvolutionAttributes>().dim_labels.find('?') != std::string::npos) return nullptr;
     return Reader(i, maker).run();
   });

@@ -7,7 +7,6 @@
 #include <optional>
 #include <set>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "analysis/uses.h"
 #include "ir/dimension_order.h"
@@ -19,10 +18,6 @@ namespace {
 constexpr size_t kMostInside = 200;  ///< operations of one tree
 
 const Dims& permutation_of(const Instruction& transpose) { return transpose.as<DimensionsAttributes>().dimensions; }
-
-bool is_plain(const Instruction& i) {
-  return i.shape.is_array() && i.shape.dynamic.empty() && !i.sharding && i.control_predecessors.empty();
-}
 
 bool is_elementwise(const Instruction& i) {
   if (memory_class(i.opcode) != MemoryClass::kElementwise || !i.called.empty() || i.operands.empty()) return false;
@@ -63,7 +58,7 @@ class Sinker {
 
  private:
   std::optional<Tree> tree_below(const Instruction& root) const {
-    if (!is_plain(root)) return std::nullopt;
+    if (!is_plain_array(root)) return std::nullopt;
     Tree tree;
     if (root.opcode == Opcode::kTranspose) {
       tree.permutation = permutation_of(root);
@@ -105,7 +100,7 @@ class Sinker {
   /// Is it computed from a transpose that cancels? nullopt: it can't be computed with its dimensions permuted.
   std::optional<bool> visit(const Instruction& i, Tree& tree, std::map<const Instruction*, bool>& seen) const {
     if (const auto known = seen.find(&i); known != seen.end()) return known->second;
-    if (!is_plain(i) || seen.size() >= kMostInside) return std::nullopt;
+    if (!is_plain_array(i) || seen.size() >= kMostInside) return std::nullopt;
     bool has_transpose = false;
     if (i.opcode == Opcode::kTranspose) {
       const bool is_moved_itself = trees_.contains(&i);
@@ -130,9 +125,9 @@ class Sinker {
 
   /// Drops trees of which others read values with the dimensions as they are. Was there one?
   bool drop_those_read_otherwise() {
-    std::map<std::pair<const Instruction*, Dims>, bool> inside;
+    std::set<std::pair<const Instruction*, Dims>> inside;
     for (const auto& [root, tree] : trees_) {
-      for (const Instruction* i : tree.fixed) inside[{i, tree.permutation}] = true;
+      for (const Instruction* i : tree.fixed) inside.emplace(i, tree.permutation);
     }
     const size_t dropped = std::erase_if(trees_, [&](const auto& entry) {
       const auto& [root, tree] = entry;
@@ -164,7 +159,7 @@ class Sinker {
     }
     std::vector<Instruction*> operands;
     for (Instruction* operand : i.operands) operands.push_back(turn(*operand, permutation, maker));
-    return turned_[{&i, permutation}] = maker.like(i, shape, std::move(operands));
+    return made = maker.like(i, shape, std::move(operands));
   }
 
   const Uses uses_;

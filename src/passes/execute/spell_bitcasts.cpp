@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "ir/dimension_order.h"
 #include "passes/rules/maker.h"
 
 namespace lowtide::engine {
@@ -17,14 +18,6 @@ std::optional<Dims> major_to_minor(const Shape& shape) {
   return order;
 }
 
-Dims inverse(const Dims& permutation) {
-  Dims result(permutation.size());
-  for (size_t d = 0; d < permutation.size(); ++d) {
-    result[static_cast<size_t>(permutation[d])] = static_cast<int64_t>(d);
-  }
-  return result;
-}
-
 Instruction* rewrite(Instruction& bitcast, Maker& maker) {
   if (bitcast.opcode != Opcode::kBitcast || !bitcast.shape.dynamic.empty()) return nullptr;
   Instruction* from = bitcast.operands[0];
@@ -34,7 +27,7 @@ Instruction* rewrite(Instruction& bitcast, Maker& maker) {
   Dims physical;
   for (const int64_t d : *after) physical.push_back(bitcast.shape.dims[static_cast<size_t>(d)]);
   Instruction* moved = maker.reshape(maker.transpose(from, *before), physical);
-  return maker.transpose(moved, inverse(*after));
+  return maker.transpose(moved, inverse_of(*after));
 }
 
 }  // namespace

@@ -28,18 +28,11 @@ class RecipeFinder {
   /// The value itself may not be an input.
   bool find_for(Instruction& value) { return may_be_repeated(value) && expand(value); }
   const Recipe& recipe() const { return trail_.recipe; }
-  /// Does the recipe contain one?
-  bool has_gather() const {
-    return std::ranges::any_of(trail_.recipe.ops, [](const Instruction* i) { return i->opcode == Opcode::kGather; });
-  }
 
  private:
   /// Rows that a gather takes in a computed order are taken in the loop as well, each once.
   static bool may_be_repeated(const Instruction& value) {
     return is_light(value) || (value.opcode == Opcode::kGather && is_plain_array(value));
-  }
-  static bool is_plain_array(const Instruction& i) {
-    return i.shape.is_array() && i.shape.dynamic.empty() && i.control_predecessors.empty() && !i.sharding;
   }
 
   bool find(Instruction& value) {
@@ -101,8 +94,7 @@ double elements_read(const LoopCarry& carry, size_t k) {
   return elements;
 }
 
-bool pays(const Instruction& loop, const LoopCarry& carry, const Cost& cost, size_t k, const Recipe& recipe,
-          bool has_gather) {
+bool pays(const Instruction& loop, const LoopCarry& carry, const Cost& cost, size_t k, const Recipe& recipe) {
   const Instruction& value = carry.initial(k);
   if (recipe.bytes * 4 > bytes_of(value)) return false;
   const double elements = elements_of(value.shape), read = elements_read(carry, k);
@@ -110,7 +102,8 @@ bool pays(const Instruction& loop, const LoopCarry& carry, const Cost& cost, siz
   const double element_ns = recipe.ns / elements;
   const double more = read * (element_ns - stored_bytes(value.shape.type) * cost.byte_ns());
   if (read * trips <= elements) return true;
-  if (has_gather) return false;
+  const auto gathers = [](const Instruction* i) { return i->opcode == Opcode::kGather; };
+  if (std::ranges::any_of(recipe.ops, gathers)) return false;
   return more <= 0 || more <= kMostTime * time_of(carry.body(), cost);
 }
 
@@ -159,9 +152,8 @@ int64_t sink_into(Instruction& loop, const std::unordered_map<const Computation*
     if (!finder.find_for(value)) continue;
     const bool made_of_nothing =
         is_integral(value.shape.type) && finder.recipe().inputs.empty() && finder.recipe().ops.size() <= kFewOps;
-    if (bytes_of(value) < static_cast<double>(kSmallestSunk)
-            ? !made_of_nothing
-            : !pays(loop, carry, cost, k, finder.recipe(), finder.has_gather())) {
+    if (bytes_of(value) < static_cast<double>(kSmallestSunk) ? !made_of_nothing
+                                                             : !pays(loop, carry, cost, k, finder.recipe())) {
       continue;
     }
     const std::vector<Instruction*> reads = carry.reads(k);

@@ -179,7 +179,7 @@ class Grower {
   /// Is it a small value that is computed from scalars alone, such as zeros or an iota? Equal ones are one value, whose
   /// readers need have nothing else in common: one may read it along rows, another along columns of as many.
   bool connects_nothing(int32_t place) {
-    if (place == seed_.place || !is_virtual(place) || joins_by_size(place)) return false;
+    if (place == seed_.place || !is_virtual(place) || is_large(place)) return false;
     const auto [known, is_new] = generated_.try_emplace(place, true);
     if (!is_new) return known->second;
     const auto reads = graph_.reads(place);
@@ -189,7 +189,7 @@ class Grower {
     });
     return generated_[place] = generated;
   }
-  bool joins_by_size(int32_t place) const {
+  bool is_large(int32_t place) const {
     return !graph_.at(place).shape.is_array() || bytes_of(graph_, {place, 0}) >= large_;
   }
 
@@ -464,8 +464,8 @@ class Grower {
 };
 
 /// Does a virtual value read an array that tiles overwrite, itself or through other virtual values?
-bool reads_carry(const ValueGraph& graph, const std::vector<ValueState>& states, const StreamCluster& cluster,
-                 int32_t place) {
+bool reads_consumed(const ValueGraph& graph, const std::vector<ValueState>& states, const StreamCluster& cluster,
+                    int32_t place) {
   std::set<int32_t> seen{place};
   std::vector<int32_t> open{place};
   while (!open.empty()) {
@@ -584,7 +584,7 @@ bool is_made_anew(const ValueGraph& graph, const std::vector<ValueState>& states
 bool is_made_anew(const ValueGraph& graph, const std::vector<ValueState>& states, const StreamCluster& cluster,
                   int32_t place) {
   if (!is_made_anew(graph, states, place)) return false;
-  return cluster.consumed.empty() || !reads_carry(graph, states, cluster, place);
+  return cluster.consumed.empty() || !reads_consumed(graph, states, cluster, place);
 }
 
 }  // namespace lowtide::engine

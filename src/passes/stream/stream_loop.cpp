@@ -95,12 +95,12 @@ class Streamer {
 
   /// Takes an array out of those that are read slice by slice, if the output may be written over it.
   std::pair<Instruction*, int64_t> overwritten_by(GraphLeaf output, int32_t pass) {
-    const auto carry = cluster_.consumed.find(output);
-    if (carry == cluster_.consumed.end() || uses_->last_reader(carry->second.place, pass) > pass) return {};
+    const auto consumed = cluster_.consumed.find(output);
+    if (consumed == cluster_.consumed.end() || uses_->last_reader(consumed->second.place, pass) > pass) return {};
     const auto read = std::ranges::find_if(plan_.sliced, [&](const auto& sliced) {
       const LeafRef behind = resolve({sliced.first, 0});
       const bool is_older = behind.instruction->id < first_new_id_;  // not what an earlier pass has made
-      return is_older && array_behind(graph_, *sliced.first) == carry->second &&
+      return is_older && array_behind(graph_, *sliced.first) == consumed->second &&
              same_shape(sliced.first->shape, shape_of(graph_, output));
     });
     if (read == plan_.sliced.end()) return {};
@@ -505,7 +505,7 @@ class Streamer {
   const StreamCluster& cluster_;
   int64_t tile_;
   Names names_;
-  std::optional<PassUses> uses_;  ///< if the cluster has carries
+  std::optional<PassUses> uses_;  ///< if the cluster writes over arrays
   const int32_t first_new_id_ = computation_.module().id_limit();
   std::map<LeafRef, Instruction*> elements_;  ///< of tuples that aren't members
   std::map<GraphLeaf, Instruction*> final_;   ///< computed outputs and sums

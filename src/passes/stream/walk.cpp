@@ -166,13 +166,9 @@ Instruction* count_result_from(const Instruction& original, int64_t d, Instructi
 std::optional<Fold> folded_along(const Instruction& user, size_t operand, int64_t d) {
   const bool folds = user.shape.is_array() && is_plain(user) && slicing_of(user).folds.value(user, operand, d);
   if (!folds) return std::nullopt;
-  const std::vector<OperandDimension> mine = operand_roles(user, operand);
+  if (picks_along(user, d)) return Fold{{d, kNoId}};
   Fold fold;
-  if (picks_along(user, d)) {
-    fold.dimensions.assign(user.operands.size(), kNoId);
-    fold.dimensions[0] = d;
-    return fold;
-  }
+  const std::vector<OperandDimension> mine = operand_roles(user, operand);
   if (static_cast<size_t>(d) >= mine.size() || mine[static_cast<size_t>(d)].role != DimensionRole::kReduced) {
     return std::nullopt;
   }
