@@ -34,4 +34,19 @@ void take_part_of_updates(Instruction& scatter, double part) {
   }
 }
 
+bool drop_updates_taken(Instruction& scatter) {
+  std::string& all = scatter.frontend_attributes;
+  size_t at = all.find(kNote);
+  if (at == std::string::npos) return false;
+  size_t end = all.find('"', at + kNote.size()) + 1;
+  if (all[end] == ',') {
+    ++end;
+  } else if (all[at - 1] == ',') {
+    --at;
+  }
+  all.erase(at, end - at);
+  if (all == "{}") all.clear();
+  return true;
+}
+
 }  // namespace lowtide::engine

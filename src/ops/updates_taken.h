@@ -13,5 +13,7 @@ namespace lowtide::engine {
 double updates_taken(const Instruction& scatter);
 /// Multiplies the share by `part`.
 void take_part_of_updates(Instruction& scatter, double part);
+/// Removes the note; false: there was none.
+bool drop_updates_taken(Instruction& scatter);
 
 }  // namespace lowtide::engine

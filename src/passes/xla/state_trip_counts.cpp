@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "analysis/trip_count.h"
+#include "ops/updates_taken.h"
 #include "passes/stream/stream_loop.h"
 
 namespace lowtide::engine {
@@ -11,6 +12,7 @@ Result<PassResult> state_trip_counts(Module& module) {
   PassResult result;
   for (const auto& computation : module.computations()) {
     for (const auto& i : computation->instructions()) {
+      if (drop_updates_taken(*i)) result.changed = true;
       if (i->opcode != Opcode::kWhile) continue;
       if (i->frontend_attributes == kTilesAttribute) {
         i->frontend_attributes.clear();

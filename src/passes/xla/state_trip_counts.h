@@ -1,5 +1,5 @@
 #pragma once
-/// Annotates loops with their trip counts, and drops attributes that only Lowtide reads.
+/// Annotates loops with their trip counts, and drops attributes that only Lowtide reads, of loops and of scatters.
 ///
 ///     w = while(s), frontend_attributes={lowtide_tiles="true"}  ==>  w = while(s),
 ///         backend_config={"known_trip_count":{"n":"64"}}
@@ -8,7 +8,7 @@
 ///
 /// Requires: verified.  Keeps: roots, donation, schedule.
 /// Numerics: exact.
-/// Tests: tests/text/passes/state-iteration-counts/
+/// Tests: tests/text/passes/state-trip-counts/
 
 #include "passes/pass.h"
 
