@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <map>
 #include <set>
 #include <span>
@@ -38,14 +39,16 @@ constexpr double kBriefGain = 0.95;                 ///< of the price before: be
 constexpr int64_t kBriefPlans = 6;                  ///< without a gain before the search ends; one more
 constexpr int64_t kBytesPerInstruction = 6 << 10;   ///< per so many bytes of arena for each instruction
 constexpr int64_t kBriefBatch = 4;                  ///< plans between two checks, for any number of threads
-constexpr int64_t kPlanInstructions = 200'000;      ///< planned in total; determines the budget
-constexpr int64_t kLeastPlans = 48, kMostPlans = 600;
-constexpr int64_t kModuleInstructions = 100'000,
-                  kMostModules = 120;       ///< for targets that take modules: fine choices are lost there
+constexpr int64_t kPlanInstructions = 200'000, kMostPlans = 600;      ///< planned in total; determines the budget
+constexpr int64_t kModuleInstructions = 100'000, kMostModules = 120;  ///< for targets that take modules: fine choices
+                                                                      ///< are lost there
+// Budgets up to kFewPlans are those of large programs, for which more is planned in total.
+constexpr int64_t kFewPlans = 64, kManyInstructions = 450'000, kLeastPlans = 48, kMostFewPlans = 80;
 constexpr double kLeastPeakForTime = 0.03;  ///< part of the peak that a plan of twice the time must save
-constexpr int64_t kFewPlans = 64;           ///< for large programs
-constexpr double kCheap = 0.02;             ///< of the time: a stream that adds no more is cheap
-constexpr double kCheapGain = 0.97;         ///< of the potential: a cheap stream that leaves more isn't worth it
+constexpr double kWorsePotential = 1.25;    ///< of the potential: finer tiles of a stream above it aren't tried
+constexpr double kNoBound = std::numeric_limits<double>::infinity();
+constexpr double kCheap = 0.02;      ///< of the time: a stream that adds no more is cheap
+constexpr double kCheapGain = 0.97;  ///< of the potential: a cheap stream that leaves more isn't worth it
 constexpr size_t kCheapPrices = 6, kPricesAmong = 12;  ///< of recomputation, before a cheap stream and after it
 constexpr size_t kMostStarts = 6, kMostPrices = 3;     ///< other first steps that are explored
 constexpr int64_t kDearPart = 16, kLeastDear = 3, kMostDear = 40;  ///< of the budget: plans added for dear ways
@@ -73,11 +76,12 @@ class Search {
   Search(const Planner& planner, const FrontierOptions& options)
       : planner_(planner), options_(options), next_(planner) {
     const bool modules = planner.target().takes() == Takes::kModule;
-    const int64_t in_all = modules ? kModuleInstructions : kPlanInstructions;
-    budget_ = options.budget > 0 ? options.budget
-                                 : std::clamp(in_all / std::max<int64_t>(1, planner.instructions()), kLeastPlans,
-                                              modules ? kMostModules : kMostPlans);
+    const int64_t instructions = std::max<int64_t>(1, planner.instructions());
+    budget_ = std::min((modules ? kModuleInstructions : kPlanInstructions) / instructions,
+                       modules ? kMostModules : kMostPlans);
     next_.state.has_few_plans = budget_ <= kFewPlans;
+    if (next_.state.has_few_plans) budget_ = std::clamp(kManyInstructions / instructions, kLeastPlans, kMostFewPlans);
+    if (options.budget > 0) budget_ = options.budget;
   }
 
   /// Tries the plans among which the free plan is chosen.
@@ -231,7 +235,8 @@ class Search {
     const int64_t half = frontier_.plans + (until - frontier_.plans) / 2;
     for (size_t k = 0; k < std::size(kThrifts); ++k) {
       const int64_t share = (half - frontier_.plans) / static_cast<int64_t>(std::size(kThrifts) - k);
-      descend(from, kThrifts[k], std::min(half, frontier_.plans + std::max<int64_t>(1, share)));
+      const int64_t at_most = next_.state.has_few_plans && k == 0 ? until : 0;
+      descend(from, kThrifts[k], std::min(half, frontier_.plans + std::max<int64_t>(1, share)), at_most);
     }
     // The best first step doesn't always lead to the least memory.
     const std::vector<Trial> starts = first_steps(from);
@@ -424,7 +429,7 @@ class Search {
       std::vector<Series> steps = next_.from(at);
       // If plans are few, more and more recomputation saves most: it comes first.
       if (next_.state.has_few_plans && !steps.empty()) attempt_all(std::vector<Series>{steps.front()});
-      attempt_all(steps);
+      attempt_all(steps, next_.state.has_few_plans ? kWorsePotential * at.potential : kNoBound);
       begin_easier(at, steps);
       stage_->done(static_cast<double>(frontier_.plans));
       const Trial* best = best_of(steps, [&](const Trial& trial) { return worth(at, trial); });
@@ -435,14 +440,15 @@ class Search {
     }
   }
 
-  /// Attempts the first step of each series, then the second of those whose first wasn't too slow, and so on.
-  void attempt_all(const std::vector<Series>& steps) {
-    std::vector<bool> is_too_slow(steps.size(), false);
+  /// Attempts the first step of each series, then the second of those whose first was neither too slow nor above this
+  /// potential, and so on.
+  void attempt_all(const std::vector<Series>& steps, double most_potential = kNoBound) {
+    std::vector<bool> is_given_up(steps.size(), false);
     for (size_t round = 0;; ++round) {
       std::vector<Decisions> all, next;
       for (size_t k = 0; k < steps.size(); ++k) {
         const std::vector<Decisions>& mine = steps[k].steps;
-        if (is_too_slow[k] || round >= mine.size()) continue;
+        if (is_given_up[k] || round >= mine.size()) continue;
         all.push_back(mine[round]);
         const size_t after = std::min(mine.size(), round + 1 + kMostAhead);
         for (size_t later = round + 1; later < after; ++later) next.push_back(mine[later]);
@@ -452,7 +458,8 @@ class Search {
       for (size_t k = 0; k < steps.size(); ++k) {
         if (round >= steps[k].steps.size()) continue;
         const Trial* trial = tried(steps[k].steps[round]);
-        is_too_slow[k] = is_too_slow[k] || (trial && trial->point.ns > next_.state.most_ns);
+        if (trial && (trial->point.ns > next_.state.most_ns || trial->potential > most_potential))
+          is_given_up[k] = true;
       }
     }
     ahead_.clear();

@@ -62,7 +62,8 @@ class LayOut {
   }
 
   /// Finds regions that read nothing and cost no more than a copy of their result. If a value of this kind only starts
-  /// carries or is a result, it is computed there, once for each: two carries that start with zeros don't share them.
+  /// carries, is updated or is a result, it is computed there, once for each: two carries or two scatters that start
+  /// with zeros don't share them.
   void find_fills() {
     for (const auto& [computation, list] : order_) {
       for (const Work* w : list) {
@@ -73,9 +74,6 @@ class LayOut {
             fills_.emplace(values_.of(r.outputs[0]), w);
           }
           for (const LeafRef& in : r.inputs) read_.insert(values_.of(in));
-          for (const LeafRef& in : r.updates) {
-            if (in.instruction) read_.insert(values_.of(in));
-          }
         } else if (w->kind != WorkKind::kView) {
           for (const LeafRef& in : operand_leaves(*w->instruction)) {
             if (w->kind != WorkKind::kControl) read_.insert(values_.of(in));
@@ -108,7 +106,7 @@ class LayOut {
     }
   }
 
-  /// The source of a move: the value itself or, for a fill, a copy computed just before the move in `to`'s memory.
+  /// The source of a move or an update: the value itself or, for a fill, a copy computed just before in `to`'s memory.
   ValueId filled(ValueId from, ValueId to, int32_t frame) {
     const auto fill = fills_.find(from);
     if (fill == fills_.end()) return from;
@@ -124,15 +122,18 @@ class LayOut {
       const ValueId made = values_.of(r.outputs[0]);
       if (fills_.contains(made) && !read_.contains(made)) return;
     }
+    std::vector<Move> updates;
+    for (size_t o = 0; o < r.updates.size(); ++o) {
+      if (!r.updates[o].instruction) continue;
+      const ValueId from = values_.of(r.updates[o]), to = values_.of(r.outputs[o]);
+      // What is stored for other readers anyway is copied or written over, like other values.
+      updates.push_back({read_.contains(from) ? from : filled(from, to, frame), to});
+    }
     FlowStep& step = add(FlowKind::kWork, r.ops.back(), frame);
     step.work = &w;
     for (const LeafRef& in : r.inputs) step.reads.push_back(values_.of(in));
-    for (size_t o = 0; o < r.outputs.size(); ++o) {
-      step.writes.push_back(values_.of(r.outputs[o]));
-      if (o < r.updates.size() && r.updates[o].instruction) {
-        step.updates.push_back({values_.of(r.updates[o]), step.writes.back()});
-      }
-    }
+    for (const LeafRef& out : r.outputs) step.writes.push_back(values_.of(out));
+    step.updates = std::move(updates);
   }
 
   void whole(const Work& w, int32_t frame) {

@@ -12,7 +12,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// A machine with 8 GiB, and its files as Linux has them.
-class Machine : public testing::Test {
+class MachineFacts : public testing::Test {
  protected:
   void SetUp() override {
     root_ = testing::TempDir() + "/lowtide_machine_" + std::to_string(::getpid());
@@ -28,11 +28,11 @@ class Machine : public testing::Test {
   std::string root_;
 };
 
-TEST_F(Machine, PagesOfFilesAreThereForTheTaking) {
+TEST_F(MachineFacts, PagesOfFilesAreThereForTheTaking) {
   EXPECT_EQ(mib(), 4096) << "what the kernel calls available, not what is free";
 }
 
-TEST_F(Machine, ControlGroupsOfTheSecondVersion) {
+TEST_F(MachineFacts, ControlGroupsOfTheSecondVersion) {
   write("/proc/self/cgroup", "0::/user/job\n");
   write("/sys/fs/cgroup/user/job/memory.max", "1073741824\n");
   write("/sys/fs/cgroup/user/job/memory.current", "1063256064\n");  // ten MiB below it
@@ -48,7 +48,7 @@ TEST_F(Machine, ControlGroupsOfTheSecondVersion) {
   EXPECT_EQ(mib(), 10) << "the control: nothing to reclaim";
 }
 
-TEST_F(Machine, ControlGroupsOfTheFirstVersion) {
+TEST_F(MachineFacts, ControlGroupsOfTheFirstVersion) {
   write("/proc/self/cgroup", "5:cpu:/x\n4:hugetlb,memory:/job\n0::/\n");
   write("/sys/fs/cgroup/memory/job/memory.limit_in_bytes", "104857600\n");
   write("/sys/fs/cgroup/memory/job/memory.usage_in_bytes", "94371840\n");

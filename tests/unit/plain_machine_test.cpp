@@ -16,12 +16,12 @@ namespace {
 
 constexpr int64_t kCount = 40961;  // odd: the last lanes are not full
 
-struct Machine {
+struct Lanes {
   Isa isa = Isa::kNative;
   ElementType type = ElementType::kF32;
 };
 
-class PlainMachineCode : public testing::TestWithParam<Machine> {};
+class PlainMachineCode : public testing::TestWithParam<Lanes> {};
 
 /// Patterns a fixed distance apart; of f64, those whose bits above the lowest 32 vary.
 std::vector<uint64_t> arguments(ElementType type, uint64_t seed) {
@@ -43,7 +43,7 @@ int64_t differences(const std::vector<T>& a, const std::vector<T>& b, size_t& fi
 }
 
 template <class T>
-void compare(Machine machine) {
+void compare(Lanes machine) {
   std::vector<Nest> nests;
   for (const AccuracyCase& row : accuracy_cases()) {
     const std::vector<ElementType> types(static_cast<size_t>(row.arity), machine.type);
@@ -73,15 +73,15 @@ void compare(Machine machine) {
 }
 
 TEST_P(PlainMachineCode, GivesTheBitsOfItsNest) {
-  const Machine machine = GetParam();
+  const Lanes machine = GetParam();
   if (machine.isa == Isa::kAvx512 && !__builtin_cpu_supports("avx512vl")) GTEST_SKIP() << "no AVX-512 here";
   machine.type == ElementType::kF32 ? compare<float>(machine) : compare<double>(machine);
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Legalise, PlainMachineCode,
-    testing::Values(Machine{Isa::kAvx512, ElementType::kF32}, Machine{Isa::kAvx2, ElementType::kF32},
-                    Machine{Isa::kAvx512, ElementType::kF64}, Machine{Isa::kAvx2, ElementType::kF64}),
+    testing::Values(Lanes{Isa::kAvx512, ElementType::kF32}, Lanes{Isa::kAvx2, ElementType::kF32},
+                    Lanes{Isa::kAvx512, ElementType::kF64}, Lanes{Isa::kAvx2, ElementType::kF64}),
     [](const auto& info) {
       return std::string(info.param.isa == Isa::kAvx2 ? "avx2_" : "avx512_") + std::string(type_name(info.param.type));
     });

@@ -174,17 +174,17 @@ TEST(HloProto, FindsTheModuleInItsWrappers) {
   EXPECT_FALSE(is_hlo_proto("\x1f\x8b\x08 and so on"));
 }
 
-struct Fault {
+struct BrokenProto {
   std::string words;
   Writer module;
 };
-void PrintTo(const Fault& fault, std::ostream* out) { *out << fault.words; }
-class HloProtoFault : public testing::TestWithParam<Fault> {};
+void PrintTo(const BrokenProto& fault, std::ostream* out) { *out << fault.words; }
+class HloProtoFault : public testing::TestWithParam<BrokenProto> {};
 
 TEST_P(HloProtoFault, SaysWhatIsWrong) {
   const auto module = parse_hlo_proto(GetParam().module.bytes, "m.pb");
   ASSERT_FALSE(module.ok());
-  EXPECT_EQ(module.status().fault(), lowtide::engine::Fault::kInput);
+  EXPECT_EQ(module.status().fault(), Fault::kInput);
   EXPECT_TRUE(module.status().message().starts_with("m.pb: ")) << module.status().message();
   EXPECT_NE(module.status().message().find(GetParam().words), std::string::npos) << module.status().message();
 }
@@ -210,35 +210,35 @@ Writer with_constant(const Writer& literal) {
 INSTANTIATE_TEST_SUITE_P(
     All, HloProtoFault,
     testing::Values(
-        Fault{"no HLO module", Writer().text(1, "m")},
-        Fault{"unknown operation 'frobnicate'", module_of({kParameter, instruction("q", "frobnicate", 2)}, 2)},
-        Fault{"refers to instruction 9", module_of({kParameter, instruction("q", "negate", 2).integer(36, 9)}, 2)},
-        Fault{"refers to instruction 9",
+        BrokenProto{"no HLO module", Writer().text(1, "m")},
+        BrokenProto{"unknown operation 'frobnicate'", module_of({kParameter, instruction("q", "frobnicate", 2)}, 2)},
+        BrokenProto{"refers to instruction 9", module_of({kParameter, instruction("q", "negate", 2).integer(36, 9)}, 2)},
+        BrokenProto{"refers to instruction 9",
               module_of({kParameter, instruction("q", "copy", 2).integer(36, 1).integer(37, 9)}, 2)},
-        Fault{"calls computation 3",
+        BrokenProto{"calls computation 3",
               module_of({kParameter, instruction("q", "call", 2).integer(36, 1).integer(38, 3)}, 2)},
-        Fault{"its root 5 is not", module_of({kParameter}, 5)},
-        Fault{"the name occurs twice", module_of({kParameter, instruction("p", "negate", 2).integer(36, 1)}, 2)},
-        Fault{"its id occurs twice", module_of({kParameter, instruction("q", "negate", 1).integer(36, 1)}, 1)},
-        Fault{"there can be no parameter 12", module_of({Writer(kParameter).integer(9, 12)}, 1)},
-        Fault{"got -1", module_of({Writer(kParameter).integer(9, UINT64_MAX)}, 1)},
-        Fault{"entry computation", Writer(module_of({kParameter}, 1)).integer(6, 8)},
-        Fault{"element type", with_shape(scalar_shape(99))},
-        Fault{"impossible extent", with_shape(array_shape({uint64_t{1} << 40, uint64_t{1} << 40}, {1, 0}))},
-        Fault{"impossible extent", with_shape(array_shape({static_cast<uint64_t>(-7)}, {0}))},
-        Fault{"name each dimension once", with_shape(array_shape({2, 3}, {1, 1}))},
-        Fault{"name each dimension once", with_shape(array_shape({2, 3}, {0}))},
-        Fault{"tile with an impossible extent", with_shape(array_shape({2, 3}, {1, 0}, uint64_t{1} << 60))},
-        Fault{"another number of elements",
+        BrokenProto{"its root 5 is not", module_of({kParameter}, 5)},
+        BrokenProto{"the name occurs twice", module_of({kParameter, instruction("p", "negate", 2).integer(36, 1)}, 2)},
+        BrokenProto{"its id occurs twice", module_of({kParameter, instruction("q", "negate", 1).integer(36, 1)}, 1)},
+        BrokenProto{"there can be no parameter 12", module_of({Writer(kParameter).integer(9, 12)}, 1)},
+        BrokenProto{"got -1", module_of({Writer(kParameter).integer(9, UINT64_MAX)}, 1)},
+        BrokenProto{"entry computation", Writer(module_of({kParameter}, 1)).integer(6, 8)},
+        BrokenProto{"element type", with_shape(scalar_shape(99))},
+        BrokenProto{"impossible extent", with_shape(array_shape({uint64_t{1} << 40, uint64_t{1} << 40}, {1, 0}))},
+        BrokenProto{"impossible extent", with_shape(array_shape({static_cast<uint64_t>(-7)}, {0}))},
+        BrokenProto{"name each dimension once", with_shape(array_shape({2, 3}, {1, 1}))},
+        BrokenProto{"name each dimension once", with_shape(array_shape({2, 3}, {0}))},
+        BrokenProto{"tile with an impossible extent", with_shape(array_shape({2, 3}, {1, 0}, uint64_t{1} << 60))},
+        BrokenProto{"another number of elements",
               with_constant(Writer().message(1, array_shape({3}, {0})).text(8, std::string(8, '\0')))},
-        Fault{"another number of elements",
+        BrokenProto{"another number of elements",
               with_constant(Writer().message(1, Writer().integer(2, 13).message(4, scalar_shape())))},
-        Fault{"element type", with_constant(Writer())},
-        Fault{"malformed", Writer(module_of({kParameter}, 1)).text(17, "\xff")},
-        Fault{"the schedule does not name each",
+        BrokenProto{"element type", with_constant(Writer())},
+        BrokenProto{"malformed", Writer(module_of({kParameter}, 1)).text(17, "\xff")},
+        BrokenProto{"the schedule does not name each",
               Writer(module_of({kParameter}, 1))
                   .message(7, Writer().message(1, Writer().integer(1, 7).message(2, Writer().integer(1, 3))))},
-        Fault{"the schedule puts q before p",
+        BrokenProto{"the schedule puts q before p",
               Writer(module_of({kParameter, instruction("q", "negate", 2).integer(36, 1)}, 2))
                   .message(7, Writer().message(
                                   1, Writer().integer(1, 7).message(2, Writer().integer(1, 2).integer(1, 1))))}));
