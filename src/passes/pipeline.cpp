@@ -25,6 +25,7 @@
 #include "passes/execute/spell_iotas.h"
 #include "passes/execute/spell_random_numbers.h"
 #include "passes/execute/spell_scaled_products.h"
+#include "passes/execute/split_long_products.h"
 #include "passes/execute/split_long_reductions.h"
 #include "passes/execute/split_long_scatters.h"
 #include "passes/execute/thread_generator_state.h"
@@ -205,6 +206,8 @@ const std::vector<Pass>& execution_pipeline() {
          "after streaming, which makes sums over tiles, and knows dots of two operands alone"},
         {"split-long-reductions", split_long_reductions, Numerics::kReassociated,
          "before regions: a sum to few values becomes two, the first of which runs on all threads", Numerics::kExact},
+        {"split-long-products", split_long_products, Numerics::kReassociated, "beside reductions, for the same reason",
+         Numerics::kExact},
         {"split-long-scatters", split_long_scatters, Numerics::kReassociated,
          "beside reductions, for the same reason; after streaming, which cuts scatters as well", Numerics::kExact},
         {"separate-bodies", separate_bodies, Numerics::kExact,

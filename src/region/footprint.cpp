@@ -38,6 +38,23 @@ bool is_running_fold(const Region& region, const Instruction& i) {
          std::ranges::any_of(region.outputs, [&](const LeafRef& output) { return output.instruction == &i; });
 }
 
+/// Has the kernel rows that don't fill a vector, and that can't be computed as one long row, because something differs
+/// from row to row but not within a row, or the other way round?
+bool has_narrow_rows(const Region& region, const Cost& cost) {
+  const LeafRef& output = region.outputs[0];
+  const Dims& dims = leaf_shape(output.instruction->shape, output.leaf)->dims;
+  if (dims.size() < 2 || dims.back() < 2 || static_cast<double>(dims.back()) >= cost.machine().vector_lanes)
+    return false;
+  return std::ranges::any_of(region.ops,
+                             [&](const Instruction* op) {
+                               return op->shape.is_array() && op->shape.rank() > 0 && op->shape.dims != dims;
+                             }) ||
+         std::ranges::any_of(region.inputs, [&](const LeafRef& input) {
+           const Shape& shape = *leaf_shape(input.instruction->shape, input.leaf);
+           return shape.rank() > 0 && element_count(shape) > 1 && shape.dims != dims;
+         });
+}
+
 }  // namespace
 
 Footprint footprint(const Region& region, const Cost& cost) {
@@ -90,6 +107,7 @@ Footprint footprint(const Region& region, const Cost& cost) {
     f.bytes_read = add_bytes(f.bytes_read, f.of_inputs.back());
     f.arithmetic_ns += reads * cost.cached_read_ns();
   }
+  if (has_narrow_rows(region, cost)) f.arithmetic_ns *= cost.machine().narrow_factor;
   return f;
 }
 

@@ -34,6 +34,8 @@ struct Machine {
   double lookup_ns = 0;          ///< an element of a small table
   double kernel_factor = 1;      ///< measured over modelled time of whole kernels' arithmetic
   int64_t kernel_lanes = 1;      ///< below which a kernel's innermost loop isn't filled
+  double vector_lanes = 1;       ///< rows of fewer elements don't fill a vector,
+  double narrow_factor = 1;      ///< relative to the arithmetic of full vectors
 
   // Memory.
   double byte_ns = 0;         ///< to or from memory, by one core

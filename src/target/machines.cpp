@@ -16,6 +16,8 @@ Machine zen5() {
       .lookup_ns = 0.3,
       .kernel_factor = 0.5,
       .kernel_lanes = 64,
+      .vector_lanes = 16,
+      .narrow_factor = 2,
 
       .byte_ns = 0.08,
       .cached_read_ns = 0.02,

@@ -30,7 +30,7 @@ constexpr Fact kFacts[] = {
     LT_FACT(trip_ns),       LT_FACT(stored_byte_ns),   LT_FACT(generated_byte_ns),
     LT_FACT(kept_byte_ns),  LT_FACT(step_start_ns),    LT_FACT(sharing_ns),
     LT_FACT(row_ns),        LT_FACT(far_bytes),        LT_FACT(far_factor),
-    LT_FACT(order_to_fill),
+    LT_FACT(order_to_fill), LT_FACT(vector_lanes),     LT_FACT(narrow_factor),
 };
 #undef LT_FACT
 

@@ -46,7 +46,21 @@ const std::vector<AccuracyCase>& accuracy_cases() {
   return cases;
 }
 
-Nest elementwise_nest(const Node& operation, std::span<const ElementType> operands, int64_t elements) {
+const std::vector<AccuracyCase>& power_cases() {
+  static const std::vector<AccuracyCase> cases = [] {
+    std::vector<AccuracyCase> all;
+    for (const double y :
+         {-8.0, -2.5, -1.5, -1.0, -0.75, -0.25, 0.25, 0.5, 1.75, 3.0, 8.0, 8.25, static_cast<double>(1.0F / 3), 40.5}) {
+      all.push_back(
+          {Opcode::kPower, 1, [y](long double x, long double) { return std::pow(x, static_cast<long double>(y)); }, y});
+    }
+    return all;
+  }();
+  return cases;
+}
+
+Nest elementwise_nest(const Node& operation, std::span<const ElementType> operands, int64_t elements,
+                      std::optional<double> known) {
   NestBuilder nest;
   std::vector<int32_t> buffers;
   for (const ElementType type : operands) buffers.push_back(nest.add_buffer(type, elements));
@@ -55,6 +69,7 @@ Nest elementwise_nest(const Node& operation, std::span<const ElementType> operan
   const Affine index = nest.index_of(loop);
   std::vector<NodeId> loads;
   for (const int32_t buffer : buffers) loads.push_back(nest.load(buffer, index));
+  if (known) loads.push_back(nest.number(operation.type, *known));
   NodeId value = kNoId;
   switch (operation.opcode) {
     case Opcode::kCompare: value = nest.compare(loads[0], loads[1], operation.compare); break;
@@ -81,8 +96,7 @@ Format format_of(MiniFloat<E, M, Bias, Range, Bits>) {
 Format format_of(BFloat16) { return {8, -125, 0x1.fep127L}; }
 Format format_of(ScaleFloat) { return {1, -126, 0x1p127L}; }
 template <class F>
-  requires std::is_floating_point_v<F>
-Format format_of(F) {
+requires std::is_floating_point_v<F> Format format_of(F) {
   using Limits = std::numeric_limits<F>;
   return {Limits::digits, Limits::min_exponent, Limits::max()};
 }
@@ -264,7 +278,7 @@ Accuracy measure_as(const AccuracyCase& row, ElementType type, const MeasureOpti
   y.resize(x.size());
   const std::vector<ElementType> types(static_cast<size_t>(row.arity), type);
   const Node operation{.kind = NodeKind::kOperation, .opcode = row.opcode, .type = type};
-  Nest nest = legalise(elementwise_nest(operation, types, static_cast<int64_t>(x.size())));
+  Nest nest = legalise(elementwise_nest(operation, types, static_cast<int64_t>(x.size()), row.known));
   const std::string impure = check_plain(nest);
   if (!impure.empty()) return {.fault = impure};
   if (options.change) options.change(nest);

@@ -2,6 +2,7 @@
 /// How far functions of nests are from the truth, in units in the last place of the true result.
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,9 +15,12 @@ struct AccuracyCase {
   Opcode opcode = Opcode::kExponential;
   int arity = 1;
   std::function<long double(long double, long double)> truth;
+  std::optional<double> known;  ///< a second operand that is a constant
   std::string name() const;
 };
 const std::vector<AccuracyCase>& accuracy_cases();
+/// Powers of known exponents.
+const std::vector<AccuracyCase>& power_cases();
 
 struct Accuracy {
   double most = 0, mean = 0;
@@ -39,7 +43,8 @@ struct MeasureOptions {
 /// type has 8 bits or fewer.
 Accuracy measure(const AccuracyCase& accuracy, ElementType type, const MeasureOptions& options);
 
-/// operation(x[, y]) of every element, as a nest that is not legalised yet.
-Nest elementwise_nest(const Node& operation, std::span<const ElementType> operands, int64_t elements);
+/// operation(x[, y]) of every element, as a nest that is not legalised yet; `known`: y is this number.
+Nest elementwise_nest(const Node& operation, std::span<const ElementType> operands, int64_t elements,
+                      std::optional<double> known = {});
 
 }  // namespace lowtide::engine

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "accuracy.h"
 #include "complex_accuracy.h"
 
@@ -40,6 +42,25 @@ INSTANTIATE_TEST_SUITE_P(Legalise, Function, testing::Range(size_t{0}, accuracy_
   std::erase(name, '-');
   return name;
 });
+
+TEST(Powers, OfKnownExponents) {
+  for (const AccuracyCase& row : power_cases()) {
+    for (const ElementType type : {ElementType::kF32, ElementType::kF64, ElementType::kBF16, ElementType::kF16}) {
+      if (type_bits(type) == 16 && std::fabs(*row.known * 4) != std::floor(std::fabs(*row.known * 4))) continue;
+      const Accuracy accuracy = measure(row, type, {.samples = 1 << 14});
+      EXPECT_EQ(accuracy.fault, "") << type_name(type) << " to the power of " << *row.known;
+      EXPECT_LE(accuracy.most, accuracy_bound(type))
+          << type_name(type) << " to the power of " << *row.known << " at " << accuracy.at;
+    }
+  }
+}
+
+/// A control: another exponent is noticed.
+TEST(Powers, OfAnotherExponent) {
+  AccuracyCase row = power_cases()[2];
+  row.known = *row.known - 0.25;
+  EXPECT_GT(measure(row, ElementType::kF32, {.samples = 1 << 10}).most, 1000);
+}
 
 class ComplexFunction : public testing::TestWithParam<size_t> {};
 

@@ -5,13 +5,11 @@
 #include <algorithm>
 
 #include "ops/combiner.h"
+#include "passes/execute/parts.h"
 #include "passes/rewrite.h"
 
 namespace lowtide::engine {
 namespace {
-
-constexpr int64_t kFewestParts = 16;
-constexpr int64_t kLikedParts = 256;
 
 /// Does a fold of several arrays select each result from its two parameters, like an argmax? Then each part may begin
 /// with the initial values.
@@ -35,10 +33,12 @@ bool is_long(const Instruction& i) {
   const size_t arrays = i.operands.size() / 2;
   const Shape& from = i.operand(0).shape;
   const Shape& folded = i.shape.is_array() ? i.shape : i.shape.elements.front();
-  const int64_t results = element_count(folded);
-  if (results == 0 || results >= kFewResults || element_count(from) < kLongReduction) return false;
-  const bool several = i.as<DimensionsAttributes>().dimensions.size() > 1;
-  if (element_count(from) / results < (several ? kLongByDimensions : kLongReduction)) return false;
+  const int64_t results = element_count(folded), elements = element_count(from);
+  const Dims& dimensions = i.as<DimensionsAttributes>().dimensions;
+  const bool by_rows = std::ranges::find(dimensions, from.rank() - 1) == dimensions.end();
+  if (results == 0 || results >= (by_rows ? kFewColumns : kFewResults) || elements < kLongReduction) return false;
+  const bool is_short_enough = dimensions.size() > 1 || (by_rows && elements >= kLongByRows);
+  if (elements / results < (is_short_enough ? kLongByDimensions : kLongReduction)) return false;
   for (size_t k = 0; k < arrays; ++k) {
     const Shape& array = i.operand(k).shape;
     if (!array.dynamic.empty() || array.type != i.operand(arrays + k).shape.type) return false;
@@ -48,15 +48,6 @@ bool is_long(const Instruction& i) {
   return recognise_combiner(*i.called[0], from.type).kind == CombinerKind::kBinary &&
          neutral_element(i.called[0]->root->opcode, from.type) &&
          (!i.parent->module().sums_in_order || is_order_free(*i.called[0], from.type));
-}
-
-/// The allowed number of parts that divides n and is closest to kLikedParts; 0: none.
-int64_t parts_of(int64_t n) {
-  int64_t best = 0;
-  for (int64_t parts = kFewestParts; parts <= std::min(kMostParts, n); ++parts) {
-    if (n % parts == 0 && std::abs(parts - kLikedParts) <= std::abs(best - kLikedParts)) best = parts;
-  }
-  return best;
 }
 
 class Splitter {
@@ -84,11 +75,12 @@ class Splitter {
     const int64_t longest =
         *std::ranges::max_element(dimensions, {}, [&](int64_t d) { return from.dims[static_cast<size_t>(d)]; });
     const int64_t extent = from.dims[static_cast<size_t>(longest)];
-    const int64_t parts = parts_of(extent);
+    const int64_t liked = liked_parts(extent, element_count(from) / extent);
+    const int64_t parts = parts_of(extent, liked);
     if (parts > 0) return fold_parts(x, dimensions, longest, parts);
-    const int64_t whole = extent / kLikedParts * kLikedParts;
+    const int64_t whole = extent / liked * liked;
     if (whole == 0 || !reduce_.shape.is_array()) return nullptr;
-    Instruction* head = fold_parts({slice(x[0], longest, 0, whole)}, dimensions, longest, kLikedParts);
+    Instruction* head = fold_parts({slice(x[0], longest, 0, whole)}, dimensions, longest, liked);
     Instruction* rest = slice(x[0], longest, whole, extent);
     Instruction* tail = fold({rest}, neutral(), dimensions);
     return combine(head, tail);

@@ -6,7 +6,7 @@
 ///       ==>  p = s32[16,1024] scatter(0, i[16,262144,1], u[16,262144]), add, along a batch dimension of 16
 ///            c = x + reduce(p), dimensions={0}, add
 ///
-/// Costs kScatterParts copies of the result, at most kMostCopies bytes and 1/kWorthCopies of the updates; gains
+/// Costs a copy of the result for each part, at most kMostCopies bytes and 1/kWorthCopies of the updates in all; gains
 /// threads: updates of one scatter may conflict anywhere, those of two parts don't. The parts depend on the shape
 /// alone, so that results are the same bits for every number of threads.
 ///
@@ -22,9 +22,9 @@
 namespace lowtide::engine {
 
 inline constexpr int64_t kLongScatter = int64_t{1} << 17;  ///< updates from which on splitting pays
-inline constexpr int64_t kScatterParts = 16;
-inline constexpr int64_t kWorthCopies = 16;
-inline constexpr int64_t kMostCopies = int64_t{256} << 10;
+inline constexpr int64_t kMostScatterParts = 16, kLeastScatterParts = 4;
+inline constexpr int64_t kWorthCopies = 4;
+inline constexpr int64_t kMostCopies = int64_t{1} << 20;
 
 Result<PassResult> split_long_scatters(Module& module);
 

@@ -1,5 +1,9 @@
 /// x^y = e^(y log x), with the special values of C's pow.
 
+#include <bit>
+#include <cmath>
+#include <optional>
+
 #include "nest/plain/functions.h"
 
 namespace lowtide::engine {
@@ -47,8 +51,33 @@ Double exact_logarithm(Plain x) {
   return {high, low - (high - sum)};
 }
 
+/// x^y for x >= 0 and a known exponent that is a multiple of a quarter, by products and roots in f64, whose exponents
+/// suffice for eighth powers of f32. Nothing for other exponents.
+std::optional<Plain> power_by_roots(Plain x, double y) {
+  const double quarters = 4 * std::fabs(y);
+  if (quarters != std::floor(quarters) || quarters == 0 || quarters > 32) return {};
+  std::optional<Plain> product;
+  const auto multiply = [&](Plain factor) { product = product ? *product * factor : factor; };
+  const auto count = static_cast<int>(quarters);
+  Plain factor = x.to(ElementType::kF64);
+  if (count & 3) {
+    const Plain root = square_root(factor);
+    if (count & 2) multiply(root);
+    if (count & 1) multiply(square_root(root));
+  }
+  for (int whole = count / 4; whole > 0; whole /= 2) {
+    if (whole & 1) multiply(factor);
+    if (whole > 1) factor = factor * factor;
+  }
+  return (y < 0 ? 1.0 / *product : *product).to(x.type());
+}
+
 Plain power_of_magnitude(Plain x, Plain y) {
   if (is_f32(x)) {
+    if (y.is_constant()) {
+      const float number = std::bit_cast<float>(static_cast<uint32_t>(y.node().bits[0]));
+      if (const auto by_roots = power_by_roots(x, static_cast<double>(number))) return *by_roots;
+    }
     const Plain product = y.to(ElementType::kF64) * logarithm(x.to(ElementType::kF64));
     return exponential(product).to(x.type());
   }
