@@ -235,8 +235,7 @@ class Search {
     const int64_t half = frontier_.plans + (until - frontier_.plans) / 2;
     for (size_t k = 0; k < std::size(kThrifts); ++k) {
       const int64_t share = (half - frontier_.plans) / static_cast<int64_t>(std::size(kThrifts) - k);
-      const int64_t at_most = next_.state.has_few_plans && k == 0 ? until : 0;
-      descend(from, kThrifts[k], std::min(half, frontier_.plans + std::max<int64_t>(1, share)), at_most);
+      descend(from, kThrifts[k], std::min(half, frontier_.plans + std::max<int64_t>(1, share)));
     }
     // The best first step doesn't always lead to the least memory.
     const std::vector<Trial> starts = first_steps(from);

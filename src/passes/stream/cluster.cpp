@@ -400,7 +400,8 @@ class Grower {
     find_consumed(light);
   }
 
-  /// See StreamCluster::consumed: parameters first, then for each output the first array that is left.
+  /// See StreamCluster::consumed: parameters first, then, in bodies of loops, for each output the first array that is
+  /// left.
   void find_consumed(const std::vector<bool>& light) {
     std::map<GraphLeaf, int64_t> arrays = arrays_read_in_step(graph_, cluster_);
     for (const GraphLeaf& output : cluster_.outputs) {
@@ -410,6 +411,9 @@ class Grower {
       cluster_.consumed.emplace(output, read->first);
       arrays.erase(read);
     }
+    // In the entry, `recompute` chooses afterwards what is made again, perhaps from such an array.
+    const Instruction& first = graph_.at(0);
+    if (first.parent == first.parent->module().entry) return;
     const std::set<GraphLeaf> behind = read_behind(light);
     std::erase_if(arrays, [&](const auto& entry) {
       const GraphLeaf& array = entry.first;
