@@ -96,7 +96,8 @@ Format format_of(MiniFloat<E, M, Bias, Range, Bits>) {
 Format format_of(BFloat16) { return {8, -125, 0x1.fep127L}; }
 Format format_of(ScaleFloat) { return {1, -126, 0x1p127L}; }
 template <class F>
-requires std::is_floating_point_v<F> Format format_of(F) {
+  requires std::is_floating_point_v<F>
+Format format_of(F) {
   using Limits = std::numeric_limits<F>;
   return {Limits::digits, Limits::min_exponent, Limits::max()};
 }

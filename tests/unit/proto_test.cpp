@@ -212,11 +212,12 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         BrokenProto{"no HLO module", Writer().text(1, "m")},
         BrokenProto{"unknown operation 'frobnicate'", module_of({kParameter, instruction("q", "frobnicate", 2)}, 2)},
-        BrokenProto{"refers to instruction 9", module_of({kParameter, instruction("q", "negate", 2).integer(36, 9)}, 2)},
         BrokenProto{"refers to instruction 9",
-              module_of({kParameter, instruction("q", "copy", 2).integer(36, 1).integer(37, 9)}, 2)},
+                    module_of({kParameter, instruction("q", "negate", 2).integer(36, 9)}, 2)},
+        BrokenProto{"refers to instruction 9",
+                    module_of({kParameter, instruction("q", "copy", 2).integer(36, 1).integer(37, 9)}, 2)},
         BrokenProto{"calls computation 3",
-              module_of({kParameter, instruction("q", "call", 2).integer(36, 1).integer(38, 3)}, 2)},
+                    module_of({kParameter, instruction("q", "call", 2).integer(36, 1).integer(38, 3)}, 2)},
         BrokenProto{"its root 5 is not", module_of({kParameter}, 5)},
         BrokenProto{"the name occurs twice", module_of({kParameter, instruction("p", "negate", 2).integer(36, 1)}, 2)},
         BrokenProto{"its id occurs twice", module_of({kParameter, instruction("q", "negate", 1).integer(36, 1)}, 1)},
@@ -230,18 +231,18 @@ INSTANTIATE_TEST_SUITE_P(
         BrokenProto{"name each dimension once", with_shape(array_shape({2, 3}, {0}))},
         BrokenProto{"tile with an impossible extent", with_shape(array_shape({2, 3}, {1, 0}, uint64_t{1} << 60))},
         BrokenProto{"another number of elements",
-              with_constant(Writer().message(1, array_shape({3}, {0})).text(8, std::string(8, '\0')))},
+                    with_constant(Writer().message(1, array_shape({3}, {0})).text(8, std::string(8, '\0')))},
         BrokenProto{"another number of elements",
-              with_constant(Writer().message(1, Writer().integer(2, 13).message(4, scalar_shape())))},
+                    with_constant(Writer().message(1, Writer().integer(2, 13).message(4, scalar_shape())))},
         BrokenProto{"element type", with_constant(Writer())},
         BrokenProto{"malformed", Writer(module_of({kParameter}, 1)).text(17, "\xff")},
         BrokenProto{"the schedule does not name each",
-              Writer(module_of({kParameter}, 1))
-                  .message(7, Writer().message(1, Writer().integer(1, 7).message(2, Writer().integer(1, 3))))},
+                    Writer(module_of({kParameter}, 1))
+                        .message(7, Writer().message(1, Writer().integer(1, 7).message(2, Writer().integer(1, 3))))},
         BrokenProto{"the schedule puts q before p",
-              Writer(module_of({kParameter, instruction("q", "negate", 2).integer(36, 1)}, 2))
-                  .message(7, Writer().message(
-                                  1, Writer().integer(1, 7).message(2, Writer().integer(1, 2).integer(1, 1))))}));
+                    Writer(module_of({kParameter, instruction("q", "negate", 2).integer(36, 1)}, 2))
+                        .message(7, Writer().message(
+                                        1, Writer().integer(1, 7).message(2, Writer().integer(1, 2).integer(1, 1))))}));
 
 TEST(HloProto, EveryCutEndsInAFault) {
   const std::string whole = bytes_of("attributes.pb");
