@@ -4,7 +4,6 @@
 
 #include <bit>
 #include <cmath>
-#include <cstring>
 
 #include "accuracy.h"
 #include "codegen/kernel.h"
@@ -36,7 +35,8 @@ template <class T>
 int64_t differences(const std::vector<T>& a, const std::vector<T>& b, size_t& first) {
   int64_t count = 0;
   for (size_t i = 0; i < a.size(); ++i) {
-    const bool same = std::memcmp(&a[i], &b[i], sizeof(T)) == 0 || (std::isnan(a[i]) && std::isnan(b[i]));
+    const bool equal = a[i] == b[i] && std::signbit(a[i]) == std::signbit(b[i]);
+    const bool same = equal || (std::isnan(a[i]) && std::isnan(b[i]));
     if (!same && count++ == 0) first = i;
   }
   return count;
