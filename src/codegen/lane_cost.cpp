@@ -277,8 +277,8 @@ double LaneCost::merge(const Spread& spread) const {
   const Loop& loop = nest_.loops[static_cast<size_t>(spread.loop)];
   if (loop.carried.empty() || !loop.combine) return 0;
   const auto operations = static_cast<double>(loop.combine->nodes.size());
-  constexpr double kLastSteps = 8;  // of one register each, one after the other, but beside the next execution's loads
-  return operations * (registers(loop.carried[0].type, spread.width) + kLastSteps);
+  constexpr double kLatency = 4;  // the last steps are sequential, of one register each
+  return operations * (registers(loop.carried[0].type, spread.width) + kLatency * 5);
 }
 
 void LaneCost::for_uses(const Item& item, const std::function<void(NodeId)>& use) const {
