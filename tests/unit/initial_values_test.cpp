@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "schedule/check/check_program.h"
 #include "schedule/schedule_work.h"
 #include "target/cpu.h"

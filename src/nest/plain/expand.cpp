@@ -1,6 +1,5 @@
 #include "nest/plain/expand.h"
 
-#include <bit>
 #include <cmath>
 #include <optional>
 
@@ -88,14 +87,6 @@ Plain float_function(Opcode opcode, Plain x) {
     case Opcode::kSign: return select((x == 0.0) | is_nan(x), x, with_sign_of(x.constant(1.0), x));
     default: return x.apply(opcode);  // already plain
   }
-}
-
-/// The value of a constant float that is no NaN.
-std::optional<double> known_number(Plain x) {
-  if (!x.is_constant()) return {};
-  const uint64_t bits = x.node().bits[0];
-  const double value = is_f32(x) ? std::bit_cast<float>(static_cast<uint32_t>(bits)) : std::bit_cast<double>(bits);
-  return std::isnan(value) ? std::nullopt : std::optional(value);
 }
 
 /// HLO's maximum and minimum. For a constant, one comparison is enough: the constant is the result only if it is beyond

@@ -1,6 +1,7 @@
 #include "nest/plain/plain.h"
 
 #include <bit>
+#include <cmath>
 #include <optional>
 
 namespace lowtide::engine {
@@ -85,6 +86,14 @@ std::optional<Plain> widened(Plain narrow, ElementType wide) {
 }
 
 }  // namespace
+
+std::optional<double> known_number(Plain x) {
+  if (!x.is_constant()) return {};
+  const uint64_t bits = x.node().bits[0];
+  const double value =
+      x.width() == 32 ? std::bit_cast<float>(static_cast<uint32_t>(bits)) : std::bit_cast<double>(bits);
+  return std::isnan(value) ? std::nullopt : std::optional(value);
+}
 
 Plain Plain::apply(Opcode opcode, ElementType result, std::initializer_list<NodeId> operands) const {
   if (operands.size() == 2) {

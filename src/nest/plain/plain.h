@@ -2,6 +2,7 @@
 /// Operators that make plain nodes (nest/legalise.h), so that the expansions of operations read as arithmetic.
 
 #include <initializer_list>
+#include <optional>
 
 #include "nest/plain/facts.h"
 
@@ -40,6 +41,9 @@ struct Plain {
     return apply(Opcode::kBitcastConvert, other, {id});
   }
 };
+
+/// The value of a constant f32 or f64 that is no NaN.
+std::optional<double> known_number(Plain x);
 
 /// The number as a constant of x's type.
 template <class Number>

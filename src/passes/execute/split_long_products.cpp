@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "passes/execute/parts.h"
-#include "passes/execute/split_long_reductions.h"
 #include "passes/rules/maker.h"
 #include "target/target.h"
 
@@ -20,11 +19,11 @@ bool is_long_product(const Instruction& i, const Target& target) {
   if (!left.dynamic.empty() || !right.dynamic.empty()) return false;
   const int64_t terms = left.dims[static_cast<size_t>(dot.lhs_contracting_dims[0])];
   const int64_t results = element_count(i.shape);
-  if (results == 0 || terms < kLongProduct || terms * results < kLongProductInAll) return false;
+  if (results == 0 || terms < kLongByRows || terms * results < kLongInAll) return false;
   const bool left_is_larger = element_count(left) >= element_count(right);
   const Shape& larger = left_is_larger ? left : right;
   const int64_t contracted = left_is_larger ? dot.lhs_contracting_dims[0] : dot.rhs_contracting_dims[0];
-  return results < (contracted == larger.rank() - 1 ? kFewResults : kFewColumns);
+  return are_few(results, contracted != larger.rank() - 1);
 }
 
 Instruction* part_of_terms(Instruction* x, int64_t dimension, int64_t parts, Maker& maker) {

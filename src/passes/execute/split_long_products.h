@@ -19,9 +19,6 @@
 
 namespace lowtide::engine {
 
-inline constexpr int64_t kLongProduct = int64_t{1} << 12;       ///< terms of each result from which on splitting pays
-inline constexpr int64_t kLongProductInAll = int64_t{1} << 18;  ///< of all results together
-
 Result<PassResult> split_long_products(Module& module, const Target& target);
 
 }  // namespace lowtide::engine

@@ -36,9 +36,11 @@ bool is_long(const Instruction& i) {
   const int64_t results = element_count(folded), elements = element_count(from);
   const Dims& dimensions = i.as<DimensionsAttributes>().dimensions;
   const bool by_rows = std::ranges::find(dimensions, from.rank() - 1) == dimensions.end();
-  if (results == 0 || results >= (by_rows ? kFewColumns : kFewResults) || elements < kLongReduction) return false;
-  const bool is_short_enough = dimensions.size() > 1 || (by_rows && elements >= kLongByRows);
-  if (elements / results < (is_short_enough ? kLongByDimensions : kLongReduction)) return false;
+  if (results == 0 || !are_few(results, by_rows) || elements < kLongReduction) return false;
+  const int64_t least = dimensions.size() > 1               ? kLongByDimensions
+                        : by_rows && elements >= kLongInAll ? kLongByRows
+                                                            : kLongReduction;
+  if (elements / results < least) return false;
   for (size_t k = 0; k < arrays; ++k) {
     const Shape& array = i.operand(k).shape;
     if (!array.dynamic.empty() || array.type != i.operand(arrays + k).shape.type) return false;

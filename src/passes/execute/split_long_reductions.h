@@ -26,11 +26,9 @@ namespace lowtide::engine {
 
 inline constexpr int64_t kLongReduction = int64_t{1} << 16;  ///< per result, from which on splitting pays
 /// The same if several dimensions are folded, and all results together take kLongReduction elements: one of the
-/// dimensions is kept separate, and the rest is read in memory order. Also where a single dimension is folded that
-/// isn't the last, and all results together take kLongByRows elements.
-inline constexpr int64_t kLongByDimensions = int64_t{1} << 12, kLongByRows = int64_t{1} << 18;
-inline constexpr int64_t kFewResults = 64;    ///< results from which on parallelism suffices,
-inline constexpr int64_t kFewColumns = 1024;  ///< the same if they are computed side by side, in vectors
+/// dimensions is kept separate, and the rest is read in memory order. A single dimension that isn't the last:
+/// kLongByRows and kLongInAll (passes/execute/parts.h).
+inline constexpr int64_t kLongByDimensions = int64_t{1} << 12;
 
 Result<PassResult> split_long_reductions(Module& module);
 

@@ -41,8 +41,8 @@ struct StreamCluster {
   std::set<GraphLeaf> outputs;     ///< slices that non-members read: stored whole
   std::set<GraphLeaf> sums;
   /// By output: the array whose memory it takes, and which members read only slice by slice along the output's own
-  /// dimension: the parameter of which the output is the next value or, donated, the result; or an array of the same
-  /// shape that nothing else reads.
+  /// dimension: the parameter of which the output is the next value or, donated, the result; or, in bodies
+  /// of loops, an array of the same shape that nothing else reads.
   std::map<GraphLeaf, GraphLeaf> consumed;
   std::map<int32_t, std::vector<Stay>> kept;  ///< by place: values stored only between passes, in order
   int32_t passes = 0;

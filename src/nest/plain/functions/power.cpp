@@ -1,6 +1,5 @@
-/// x^y = e^(y log x), with the special values of C's pow.
+/// x^y = e^(y log x), or products and roots for some known y, with the special values of C's pow.
 
-#include <bit>
 #include <cmath>
 #include <optional>
 
@@ -74,10 +73,9 @@ std::optional<Plain> power_by_roots(Plain x, double y) {
 
 Plain power_of_magnitude(Plain x, Plain y) {
   if (is_f32(x)) {
-    if (y.is_constant()) {
-      const float number = std::bit_cast<float>(static_cast<uint32_t>(y.node().bits[0]));
-      if (const auto by_roots = power_by_roots(x, static_cast<double>(number))) return *by_roots;
-    }
+    const std::optional<double> known = known_number(y);
+    const std::optional<Plain> by_roots = known ? power_by_roots(x, *known) : std::nullopt;
+    if (by_roots) return *by_roots;
     const Plain product = y.to(ElementType::kF64) * logarithm(x.to(ElementType::kF64));
     return exponential(product).to(x.type());
   }
