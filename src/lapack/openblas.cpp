@@ -3,9 +3,11 @@
 #include <dlfcn.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/thread_pool.h"
@@ -69,9 +71,35 @@ void* load_alone() {
   return library;
 }
 
+/// OpenBLAS chooses its kernels by the processor's model, and on models that are newer than itself falls back to those
+/// for SSE3, several times slower than what the processor can do. Then it is asked to choose again, as if its user had
+/// named a kind of processor in the environment. The environment stays as it is for everyone else: for that moment
+/// there is another one, which holds one variable more.
+void choose_kernels(void* library, OpenBlas& blas) {
+  constexpr std::string_view kFallback = "Prescott", kVariable = "OPENBLAS_CORETYPE=";
+  auto* const name = reinterpret_cast<const char* (*)()>(dlsym(library, "openblas_get_corename"));
+  auto* const forget = reinterpret_cast<void (*)()>(dlsym(library, "gotoblas_dynamic_quit"));
+  auto* const choose = reinterpret_cast<void (*)()>(dlsym(library, "gotoblas_dynamic_init"));
+  if (name == nullptr || forget == nullptr || choose == nullptr || name() != kFallback) return;
+  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return;
+  const bool has_avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+                          __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
+  for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
+    if (std::string_view(*variable).starts_with(kVariable)) return;  // its user has named one
+    blas.environment.push_back(*variable);
+  }
+  blas.kernels = std::string(kVariable) + (has_avx512 ? "SKYLAKEX" : "HASWELL");
+  blas.environment.insert(blas.environment.end(), {blas.kernels.data(), nullptr});
+  char** const before = std::exchange(environ, blas.environment.data());
+  forget();
+  choose();
+  environ = before;
+}
+
 bool load(OpenBlas& blas) {
   void* library = load_alone();
   if (library == nullptr) return false;
+  choose_kernels(library, blas);
   for (size_t column = 0; column < 4; ++column) {
     const auto bind = [&](std::string_view name) {
       return dlsym(library, (kLetters[column] + std::string(name) + "_").c_str());

@@ -3,6 +3,8 @@
 
 #include <array>
 #include <cstddef>
+#include <string>
+#include <vector>
 
 #include "lapack/lapack.h"
 
@@ -14,6 +16,9 @@ struct OpenBlas {
   /// Further routines for this code base's own algorithms (blas.h), for f32 and f64.
   enum Part : uint8_t { kGemv, kLarfg, kStedc, kSterf, kBdsdc, kLarfb, kLaed2, kLaed4, kLamrg, kParts };
   std::array<std::array<void*, 2>, kParts> parts{};
+  /// The environment that OpenBLAS chose its kernels with, kept because another thread may still be reading it.
+  std::vector<char*> environment;
+  std::string kernels;
 };
 
 /// Loaded once, never unloaded; null if it isn't installed or lacks a function.

@@ -5,6 +5,7 @@
 #include <complex>
 
 #include "library/convert_row.h"
+#include "library/vectors.h"
 
 namespace lowtide::engine {
 namespace {
@@ -28,6 +29,45 @@ void transpose(const From* from, int64_t stride, int64_t rows, int64_t columns, 
       }
     }
   }
+}
+
+/// The same by squares in registers, as far as there are whole ones; the rest by the squares above.
+template <int kBytes, class T>
+LT_INLINE inline void transpose_in_registers(const T* from, int64_t stride, int64_t rows, int64_t columns, T* to,
+                                             int64_t to_stride) {
+  using Vector = lowtide::engine::Vector<T, kBytes>;
+  constexpr int kSide = kBytes / static_cast<int>(sizeof(T));
+  const int64_t some_rows = rows / kSide * kSide, some_columns = columns / kSide * kSide;
+  for (int64_t j = 0; j < some_columns; j += kSide) {
+    for (int64_t i = 0; i < some_rows; i += kSide) {
+      Vector square[kSide];
+      LT_UNROLL for (int b = 0; b < kSide; ++b) square[b] = load_vector<Vector>(from + (j + b) * stride + i);
+      turn_square(square);
+      LT_UNROLL for (int a = 0; a < kSide; ++a) store_vector(square[a], to + (i + a) * to_stride + j);
+    }
+  }
+  if (some_rows < rows)
+    transpose(from + some_rows, stride, rows - some_rows, some_columns, to + some_rows * to_stride, to_stride);
+  if (some_columns < columns)
+    transpose(from + some_columns * stride, stride, rows, columns - some_columns, to + some_columns, to_stride);
+}
+
+template <class T>
+void transpose_same(const T* from, int64_t stride, int64_t rows, int64_t columns, T* to, int64_t to_stride) {
+  if constexpr (sizeof(T) == 4 || sizeof(T) == 8) {
+    constexpr int64_t kLeast = 32 / sizeof(T);
+    const int64_t least = std::min(rows, columns);
+    if (least >= kLeast) {
+      with_vectors([&]<int kBytes>() LT_INLINE {
+        if constexpr (kBytes > 32) {
+          if (least < 2 * kLeast) return transpose_in_registers<32>(from, stride, rows, columns, to, to_stride);
+        }
+        transpose_in_registers<kBytes>(from, stride, rows, columns, to, to_stride);
+      });
+      return;
+    }
+  }
+  transpose(from, stride, rows, columns, to, to_stride);
 }
 
 template <class To, class From>
@@ -76,7 +116,8 @@ void widen_block(const StridedGroup& outer, const StridedGroup& inner, const BFl
 void copy_transposed(int64_t element_bytes, const std::byte* from, int64_t stride, int64_t rows, int64_t columns,
                      std::byte* to, int64_t to_stride) {
   const auto of = [&]<class Element>(Element) {
-    transpose(reinterpret_cast<const Element*>(from), stride, rows, columns, reinterpret_cast<Element*>(to), to_stride);
+    transpose_same(reinterpret_cast<const Element*>(from), stride, rows, columns, reinterpret_cast<Element*>(to),
+                   to_stride);
   };
   switch (element_bytes) {
     case 2: return of(uint16_t{});

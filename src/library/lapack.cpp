@@ -1,4 +1,5 @@
-/// LAPACK's custom calls: matrices are transposed in place, and threads share the problems of a batch.
+/// LAPACK's custom calls: large matrices are transposed in place, small ones in scratch, and threads share the problems
+/// of a batch.
 #include "ops/lapack_call.h"
 
 #include "base/copy_bytes.h"
@@ -20,7 +21,7 @@ class LapackBatch : public LibraryRoutine {
   explicit LapackBatch(LapackCall call)
       : call_(std::move(call)), read_(call_.read()), shared_(make_shared_problem(call_.problem)) {
     side_by_side_ = !shared_ || (call_.batch > 1 && call_.problem.n < kLeastShared);
-    lanes_ = Lanes(side_by_side_ ? call_.batch : 1, shared_ ? shared_->scratch_bytes() : alone_bytes());
+    lanes_ = Lanes(side_by_side_ ? call_.batch : 1, bytes_of_one());
     for (const LapackArray& array : call_.results) {
       turned_in_.push_back(moves_of_result(array, false));
       turned_out_.push_back(moves_of_result(array, true));
@@ -37,7 +38,7 @@ class LapackBatch : public LibraryRoutine {
     auto* room = static_cast<std::byte*>(scratch);
     for (size_t r = 0; r < results.size(); ++r) {
       const int from = call_.results[r].operand;
-      if (from < 0) continue;
+      if (from < 0 || is_small_matrix(call_.results[r])) continue;
       begin_as(static_cast<const std::byte*>(operands[static_cast<size_t>(from)]), r, results, room, pool);
     }
     if (side_by_side_) {
@@ -56,10 +57,18 @@ class LapackBatch : public LibraryRoutine {
   /// From this many columns on, several matrices are solved faster one after another, each by all threads.
   static constexpr int32_t kLeastShared = 384;
 
-  int64_t alone_bytes() const {
-    int64_t bytes = align_scratch(lapack_workspace_bytes(call_.problem));
+  /// Up to this size, a matrix of a result is computed in scratch: transposing it there takes half the time.
+  static constexpr int64_t kSmallMatrix = int64_t{256} << 10;
+
+  static bool is_small_matrix(const LapackArray& array) { return array.is_matrix() && bytes_of(array) <= kSmallMatrix; }
+
+  int64_t bytes_of_one() const {
+    int64_t bytes = align_scratch(shared_ ? shared_->scratch_bytes() : lapack_workspace_bytes(call_.problem));
     for (const size_t k : read_) {
       if (call_.operands[k].is_matrix()) bytes += align_scratch(bytes_of(call_.operands[k]));
+    }
+    for (const LapackArray& array : call_.results) {
+      if (is_small_matrix(array)) bytes += align_scratch(bytes_of(array));
     }
     return bytes;
   }
@@ -67,7 +76,7 @@ class LapackBatch : public LibraryRoutine {
   using Moves = std::vector<ArrayMove>;
   /// Transposes a row-major result to column-major, or (back) column-major to row-major.
   Moves moves_of_result(const LapackArray& array, bool back) const {
-    if (!array.is_matrix()) return {};
+    if (!array.is_matrix() || is_small_matrix(array)) return {};
     const int64_t rows = array.extents[back ? 1 : 0], columns = array.extents[back ? 0 : 1];
     return moves_of({call_.batch, rows, columns}, {0, 2, 1}, {false, false, false}, stored_bytes(array.type));
   }
@@ -99,7 +108,16 @@ class LapackBatch : public LibraryRoutine {
     void* to[kMost] = {};
     void* from[kMost] = {};
     for (size_t r = 0; r < results.size(); ++r) {
-      to[r] = static_cast<std::byte*>(results[r]) + problem * bytes_of(call_.results[r]);
+      const LapackArray& array = call_.results[r];
+      const int64_t at = problem * bytes_of(array);
+      to[r] = static_cast<std::byte*>(results[r]) + at;
+      if (!is_small_matrix(array)) continue;
+      to[r] = own;
+      own += align_scratch(bytes_of(array));
+      if (array.operand < 0) continue;
+      const auto* begin = static_cast<const std::byte*>(operands[static_cast<size_t>(array.operand)]) + at;
+      copy_transposed(stored_bytes(array.type), begin, array.extents[1], array.extents[1], array.extents[0],
+                      static_cast<std::byte*>(to[r]), array.extents[0]);
     }
     for (size_t i = 0; i < read_.size(); ++i) {
       const LapackArray& array = call_.operands[read_[i]];
@@ -115,6 +133,13 @@ class LapackBatch : public LibraryRoutine {
       shared_->run({to, results.size()}, {from, read_.size()}, own, pool);
     } else {
       run_lapack(call_.problem, {to, results.size()}, {from, read_.size()}, own);
+    }
+    for (size_t r = 0; r < results.size(); ++r) {
+      const LapackArray& array = call_.results[r];
+      if (!is_small_matrix(array)) continue;
+      copy_transposed(stored_bytes(array.type), static_cast<const std::byte*>(to[r]), array.extents[0],
+                      array.extents[0], array.extents[1],
+                      static_cast<std::byte*>(results[r]) + problem * bytes_of(array), array.extents[1]);
     }
   }
 

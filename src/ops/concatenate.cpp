@@ -185,9 +185,11 @@ void extents_of_concatenate(ExtentRelater& r) {
   }
 }
 
-/// Operands of equal extents are computed together and share common parts.
+/// Operands of equal extents are computed together and share common parts. Loops are cut where an operand ends; if they
+/// can't be, each element is chosen from all operands, and these are evaluated as often as it is.
 void reads_of_concatenate(OperandReads& reads) {
-  reads.through(std::min(reads.evaluations().count, reads.repeats() * reads.elements()), true);
+  const double each = reads.evaluations().joined ? reads.of_user() : reads.elements();
+  reads.through(std::min(reads.evaluations().count, reads.repeats() * each), true);
   const Instruction& user = reads.user();
   const bool equal = std::ranges::all_of(
       user.operands, [&](const Instruction* o) { return o->shape.dims == user.operand(0).shape.dims; });

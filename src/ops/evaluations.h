@@ -13,6 +13,7 @@ struct Evaluations {
   uint64_t map = 0;  ///< hash of the map from the kernel's loops to the value's index
   double count = 0;
   bool ordered = true;  ///< the loops walk the value's dimensions outermost first, so that invariant parts are hoisted
+  bool joined = false;  ///< a loop walks several of its dimensions, so that no loop can be cut where one of them is
 };
 
 uint64_t mixed(uint64_t hash, uint64_t value);
@@ -36,6 +37,8 @@ class OperandReads {
   void through(double evaluations, bool ordered);
   /// The operand is read in a loop that belongs to the user alone.
   void in_own_loop(double evaluations);
+  /// Several dimensions of the operand are one of the user's.
+  void joins_dimensions() { e_.joined = true; }
   /// The map depends on this value as well.
   void depends_on(uint64_t value) { e_.map = mixed(e_.map, value); }
 

@@ -89,6 +89,12 @@ void extents_of_reshape(ExtentRelater& r) {
   r.regroup(row_major(r.leaf_of(i.operand(0), 0)), row_major(r.leaf_of(i, 0)));
 }
 
+void reads_of_reshape(OperandReads& reads) {
+  reads_in_order(reads);
+  const auto long_dimensions = [](const Dims& dims) { return std::ranges::count_if(dims, [](int64_t d) { return d > 1; }); };
+  if (long_dimensions(reads.user().shape.dims) < long_dimensions(reads.read().dims)) reads.joins_dimensions();
+}
+
 }  // namespace
 
 const OpRule kReshapeRule{
@@ -97,7 +103,7 @@ const OpRule kReshapeRule{
     .element = element_reshape,
     .slicing = sliced_in_step(regrouped_dimensions),
     .extents = extents_of_reshape,
-    .reads = reads_in_order,
+    .reads = reads_of_reshape,
     .arithmetic = {.plain = 2, .complex = 2, .code = 1, .rounds = Rounds::kNever, .terms = no_sum}};
 const OpRule kDynamicReshapeRule{.infer = infer_dynamic_reshape,
                                  .eval = eval_dynamic_reshape,

@@ -55,6 +55,7 @@
 #include "passes/rules/sink_hoisted_values.h"
 #include "passes/rules/slice_known_gathers.h"
 #include "passes/rules/slice_operands.h"
+#include "passes/rules/split_by_readers.h"
 #include "passes/rules/update_known_scatters.h"
 #include "passes/rules/update_where_it_is_made.h"
 #include "passes/rules/widen_scatters.h"
@@ -130,6 +131,9 @@ const std::vector<Pass>& execution_pipeline() {
          "before rules and streaming look at products: a transposed operand is one that they don't see"},
         {"read-convolutions-past-moves", read_convolutions_past_moves, Numerics::kExact,
          "beside products, for the same reason"},
+        {"split-by-readers", split_by_readers, Numerics::kExact,
+         "after transposes are folded into products; before values are saved, recomputed and streamed: a part can be "
+         "without the others"},
         {"unroll-elementwise-loops", unroll_elementwise_loops, Numerics::kExact,
          "after constants are folded: they give the trip counts; before constants are folded again: rotation amounts"},
         {"fold-tuples", fold_tuples, Numerics::kExact, "unrolling leaves bundles between the trips"},

@@ -15,6 +15,7 @@ namespace lowtide::engine {
 namespace {
 
 constexpr double kHostCall = 1e5;          ///< ns for a host function, which may run in an interpreter, to return
+constexpr double kLineBytes = 64;         ///< of a cache line
 constexpr double kUnknownOperations = 50;  ///< plain operations per element of a call of unknown code
 
 /// The time of an operation on this type, relative to f32.
@@ -65,6 +66,20 @@ bool is_mostly_padding(const Instruction& i) {
   return false;
 }
 
+/// The last extent other than 1.
+int64_t row_length(const Shape& shape) {
+  for (size_t d = shape.rank(); d-- > 0;)
+    if (shape.dims[d] != 1) return shape.dims[d];
+  return 1;
+}
+
+/// Does a reshape make rows of short ones? Then each lane's place in its short row is computed by a division, and what is
+/// read there is gathered.
+bool joins_short_rows(const Instruction& i, double lanes) {
+  const int64_t before = row_length(i.operand(0).shape), after = row_length(i.shape);
+  return before > 1 && before < after && static_cast<double>(before) < lanes;
+}
+
 /// Terms per element, without those that fall into the holes of a dilated base.
 double convolution_terms(const Instruction& convolution) {
   double terms = terms_of(convolution);
@@ -109,6 +124,9 @@ double Cost::element_ns(const Instruction& i) const {
       if (is_mostly_padding(i)) each += machine_.lookup_ns;
       return terms_of(i) * each;
     }
+    case Opcode::kReshape:
+      if (joins_short_rows(i, machine_.vector_lanes)) return machine_.lookup_ns;
+      break;
     default: break;
   }
   double called = 0;
@@ -183,7 +201,12 @@ double Cost::rows_ns(const Shape& whole, const Shape& box) const {
     whole_row *= static_cast<double>(whole.dims[d]);
     if (row != whole_row) break;
   }
-  if (row == whole_row || element * elements_of(whole) <= machine_.near_bytes) return 0;
+  if (row == whole_row) return 0;
+  const double bytes = element * elements_of(whole);
+  if (bytes <= machine_.near_bytes) {
+    const bool each_a_line = element * row < kLineBytes && bytes > machine_.nearest_bytes;
+    return each_a_line ? elements_of(box) / std::max(1.0, row) * machine_.near_row_ns : 0;
+  }
   const double left_out = element * (whole_row - row) * machine_.memory_factor * machine_.byte_ns;
   return elements_of(box) / std::max(1.0, row) * std::min(machine_.row_ns, left_out);
 }

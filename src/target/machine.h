@@ -46,6 +46,8 @@ struct Machine {
   double far_bytes = 0;       ///< larger buffers are in no cache; 0: there are only the cores' own caches
   double far_factor = 1;      ///< relative to a byte of a buffer that isn't larger
   double row_ns = 0;          ///< to continue in a row that isn't contiguous with the previous one
+  double nearest_bytes = 0;   ///< larger buffers aren't in the first cache of a core:
+  double near_row_ns = 0;     ///< there, to continue in a row that is shorter than a cache line
 
   // Products of matrices by a library: a term is a multiplication and an addition in f32.
   double product_ns = 0;           ///< a term, all cores

@@ -27,6 +27,8 @@ Machine zen5() {
       .far_bytes = 64 << 20,
       .far_factor = 1.6,
       .row_ns = 40,
+      .nearest_bytes = 32 << 10,
+      .near_row_ns = 3,
 
       .product_ns = 0.009,  // 220 GF/s
       .least_product_width = 0.6,

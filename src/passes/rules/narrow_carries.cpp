@@ -83,9 +83,9 @@ class SameMoves {
   int moves_ = 0;
 };
 
-class Narrow {
+class CarryNarrower {
  public:
-  Narrow(Instruction& loop, const Uses& uses, const Callers& callers)
+  CarryNarrower(Instruction& loop, const Uses& uses, const Callers& callers)
       : loop_(loop), uses_(uses), carry_(loop, callers) {}
 
   bool run() {
@@ -199,7 +199,7 @@ Result<PassResult> narrow_carries(Module& module) {
   PassResult result;
   const Callers callers = count_callers(module);
   for (Instruction* loop : free_loops(module)) {
-    while (Narrow(*loop, Uses(module), callers).run()) ++result.count;
+    while (CarryNarrower(*loop, Uses(module), callers).run()) ++result.count;
   }
   result.changed = result.count > 0;
   result.note = fmt::format("{} carries narrowed", result.count);

@@ -11,9 +11,9 @@
 namespace lowtide::engine {
 namespace {
 
-class Narrow {
+class StackNarrower {
  public:
-  Narrow(Instruction& loop, const Uses& uses, const Callers& callers)
+  StackNarrower(Instruction& loop, const Uses& uses, const Callers& callers)
       : loop_(loop), uses_(uses), carry_(loop, callers) {}
 
   int64_t run() {
@@ -102,7 +102,7 @@ Result<PassResult> narrow_stacks(Module& module) {
   const Callers callers = count_callers(module);
   for (Instruction* loop : free_loops(module)) {
     const Uses uses(module);
-    result.count += Narrow(*loop, uses, callers).run();
+    result.count += StackNarrower(*loop, uses, callers).run();
   }
   result.changed = result.count > 0;
   result.note = fmt::format("{} stacks narrowed", result.count);

@@ -19,7 +19,7 @@ constexpr int64_t kSmallestSaving = 1 << 14;
 constexpr int64_t kWorthPart = 16;
 constexpr int64_t kMostConstantBytes = 1 << 12;
 
-int64_t bytes_of(const Instruction& i) { return safe_logical_bytes(i.shape); }
+int64_t saved_bytes(const Instruction& i) { return safe_logical_bytes(i.shape); }
 
 /// The values that a later loop computes from what it reads at one place of a loop's stacks.
 class Cut {
@@ -88,7 +88,7 @@ class Cut {
     const bool sum =
         i.opcode == Opcode::kReduce && i.operands.size() == 2 && i.shape.is_array() && i.control_predecessors.empty();
     return is_source(i) || is_light(i) || sum ||
-           (i.opcode == Opcode::kConstant && i.shape.is_array() && bytes_of(i) <= kMostConstantBytes);
+           (i.opcode == Opcode::kConstant && i.shape.is_array() && saved_bytes(i) <= kMostConstantBytes);
   }
 
   void visit(Instruction& i) {
@@ -132,7 +132,7 @@ class Cut {
     std::vector<int64_t> costs;
     int64_t before = 0, after = 0;
     for (const Node& node : nodes_) {
-      costs.push_back(bytes_of(*node.made));
+      costs.push_back(saved_bytes(*node.made));
       if (node.stack) before += costs.back();
     }
     if (before == 0) return false;

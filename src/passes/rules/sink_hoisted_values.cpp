@@ -18,7 +18,7 @@ namespace {
 constexpr size_t kFewOps = 4;          ///< small integers that so few operations compute from constants are sunk, too
 constexpr double kFewBytes = 1 << 12;  ///< smaller values aren't traced further
 
-double bytes_of(const Instruction& i) { return static_cast<double>(safe_logical_bytes(i.shape)); }
+double value_bytes(const Instruction& i) { return static_cast<double>(safe_logical_bytes(i.shape)); }
 
 class RecipeFinder {
  public:
@@ -44,16 +44,16 @@ class RecipeFinder {
     }
     if (!value.shape.is_array() || recipe.ops.size() > kMostRecipeOps) return false;
     const bool free = is_carried(value) || is_kept(value, loop_);
-    const bool small = bytes_of(value) * static_cast<double>(kSmallPart) < bytes_;
-    if (may_be_repeated(value) && !free && bytes_of(value) >= kFewBytes) {
+    const bool small = value_bytes(value) * static_cast<double>(kSmallPart) < bytes_;
+    if (may_be_repeated(value) && !free && value_bytes(value) >= kFewBytes) {
       // A small value may be an input itself, if its operands would keep more bytes live.
       const RecipeTrail::Place before = trail_.place();
-      if (expand(value) && (!small || recipe.bytes - before.bytes < bytes_of(value))) return true;
+      if (expand(value) && (!small || recipe.bytes - before.bytes < value_bytes(value))) return true;
       trail_.return_to(before);
     }
     if (!small && !free) return false;
     recipe.inputs.push_back(&value);
-    recipe.bytes += free ? 0 : bytes_of(value);
+    recipe.bytes += free ? 0 : value_bytes(value);
     return true;
   }
 
@@ -94,14 +94,36 @@ double elements_read(const LoopCarry& carry, size_t k) {
   return elements;
 }
 
+/// What is read as a row of a transposed array is a column of the array itself: the time to read its elements, which lie
+/// apart, in an iteration.
+double columns_ns(const LoopCarry& carry, size_t k, const Cost& cost) {
+  const Instruction* value = &carry.initial(k);
+  while (value->opcode != Opcode::kTranspose) {
+    if (memory_class(value->opcode) != MemoryClass::kElementwise || value->operands.size() != 1) return 0;
+    value = value->operands[0];
+  }
+  const Dims& permutation = value->as<DimensionsAttributes>().dimensions;
+  double ns = 0;
+  for (const Instruction* read : carry.reads(k)) {
+    for (const auto& i : carry.body().instructions()) {
+      if (i->opcode != Opcode::kDynamicSlice || i->operands[0] != read) continue;
+      Dims box(permutation.size());
+      for (size_t d = 0; d < box.size(); ++d) box[static_cast<size_t>(permutation[d])] = i->shape.dims[d];
+      ns += cost.rows_ns(value->operand(0).shape, Shape::array(value->shape.type, box));
+    }
+  }
+  return ns;
+}
+
 bool pays(const Instruction& loop, const LoopCarry& carry, const Cost& cost, size_t k, const Recipe& recipe) {
   const Instruction& value = carry.initial(k);
-  if (recipe.bytes * 4 > bytes_of(value)) return false;
+  if (recipe.bytes * 4 > value_bytes(value)) return false;
   const double elements = elements_of(value.shape), read = elements_read(carry, k);
   const double trips = guessed_trips(loop);
   const double element_ns = recipe.ns / elements;
-  const double more = read * (element_ns - stored_bytes(value.shape.type) * cost.byte_ns());
-  if (read * trips <= elements) return true;
+  const double columns = columns_ns(carry, k, cost);
+  const double more = read * (element_ns - stored_bytes(value.shape.type) * cost.byte_ns()) + columns;
+  if (columns == 0 && read * trips <= elements) return true;
   const auto gathers = [](const Instruction* i) { return i->opcode == Opcode::kGather; };
   if (std::ranges::any_of(recipe.ops, gathers)) return false;
   return more <= 0 || more <= kMostTime * time_of(carry.body(), cost);
@@ -148,11 +170,11 @@ int64_t sink_into(Instruction& loop, const std::unordered_map<const Computation*
   for (size_t k = 0; k < elements; ++k) {
     Instruction& value = carry.initial(k);
     if (!value.shape.is_array() || !carry.is_invariant(k)) continue;
-    RecipeFinder finder(loop, carry, cost, bytes_of(value));
+    RecipeFinder finder(loop, carry, cost, value_bytes(value));
     if (!finder.find_for(value)) continue;
     const bool made_of_nothing =
         is_integral(value.shape.type) && finder.recipe().inputs.empty() && finder.recipe().ops.size() <= kFewOps;
-    if (bytes_of(value) < static_cast<double>(kSmallestSunk) ? !made_of_nothing
+    if (value_bytes(value) < static_cast<double>(kSmallestSunk) ? !made_of_nothing
                                                              : !pays(loop, carry, cost, k, finder.recipe())) {
       continue;
     }
