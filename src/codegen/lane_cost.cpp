@@ -19,6 +19,7 @@ constexpr double kGatheredLane = 1.2, kScatteredLane = 1.7, kSlowLane = 2.5;
 constexpr double kFarLine = 8, kNearLine = 1;  // a cache line from memory, and from the second-level cache
 constexpr double kLineBytes = 64;
 constexpr double kCachedLines = 8192;  // of half the second-level cache
+constexpr double kNearestLines = 256;  // of a third of the first-level cache
 
 /// The cost of an operation on one register, relative to an addition of floats.
 double weight(const Node& node, ElementType operand) {
@@ -63,20 +64,39 @@ double LaneCost::scalar_node(const Node& node) const {
   }
 }
 
+// The lines in which the element can lie for one value of each loop index, if some of its index is computed; 1: none
+// is; 0: anywhere.
+double LaneCost::computed_lines(const Affine& index, int bytes) const {
+  double lines = 1;
+  for (const auto& term : index.terms) {
+    const Node& atom = nest_.nodes[static_cast<size_t>(term.atom)];
+    if (atom.kind == NodeKind::kLoopIndex) continue;
+    const double values = static_cast<double>(atom.greatest) - static_cast<double>(atom.least);
+    lines *= 1 + values * std::abs(static_cast<double>(term.coefficient)) * bytes / kLineBytes;
+    if (lines > kCachedLines) return 0;
+  }
+  return lines;
+}
+
+// The cost of a line at a computed index, likely of a small table.
+double LaneCost::near_line(const Affine& index, int bytes) const {
+  const double lines = computed_lines(index, bytes);
+  return lines > 0 && lines <= kNearestLines ? 0 : kNearLine;
+}
+
 // The cost of fetching a cache line that may have been fetched before: a loop that doesn't move the index repeats the
 // reads inside it, which hit the core's cache from the second time on unless they are more than it holds.
 double LaneCost::fetched_line(const Affine& index, int bytes, int32_t block, const Spread* spread) const {
   const auto coefficient = [&](int32_t loop) {
     return static_cast<double>(std::llabs(index.coefficient_of(nest_.loops[static_cast<size_t>(loop)].index)));
   };
-  for (const auto& term : index.terms) {
-    if (nest_.nodes[static_cast<size_t>(term.atom)].kind != NodeKind::kLoopIndex) return kFarLine;
-  }
+  const double computed = computed_lines(index, bytes);
+  if (computed == 0) return kFarLine;
   const auto lines_of = [&](double trips, double step) {
     return std::max(1.0, trips * std::min(1.0, step * bytes / kLineBytes));
   };
-  double lines = spread ? lines_of(spread->width, coefficient(spread->loop)) : 1;
-  double far = 1;
+  double lines = computed * (spread ? lines_of(spread->width, coefficient(spread->loop)) : 1);
+  double far = 1, nearest = 1;
   for (int32_t at = block; at != kNoId && lines <= kCachedLines; at = nest_.blocks[static_cast<size_t>(at)].parent) {
     const int32_t id = nest_.blocks[static_cast<size_t>(at)].loop;
     if (id == kNoId) break;
@@ -84,9 +104,10 @@ double LaneCost::fetched_line(const Affine& index, int bytes, int32_t block, con
     const double iterations = std::max(1.0, static_cast<double>(trips(nest_.loops[static_cast<size_t>(id)])) / width);
     const double step = coefficient(id);
     if (step == 0) far /= iterations;
+    if (step == 0 && computed > 1 && lines <= kNearestLines) nearest = far;
     lines *= step == 0 ? 1 : lines_of(iterations, step * width);
   }
-  return far * kFarLine + (1 - far) * kNearLine;
+  return far * kFarLine + (nearest - far) * kNearLine;
 }
 
 // The cost of the cache lines that a scalar access fetches in one iteration of the loop around it.
@@ -95,7 +116,7 @@ double LaneCost::scalar_lines(const Affine& index, int bytes, int32_t block) con
   double walked = 0, along = 1;
   for (const auto& term : index.terms) {
     const Node& atom = nest_.nodes[static_cast<size_t>(term.atom)];
-    if (atom.kind != NodeKind::kLoopIndex) return kNearLine;
+    if (atom.kind != NodeKind::kLoopIndex) return near_line(index, bytes);
     const double part = std::min(1.0, static_cast<double>(std::llabs(term.coefficient)) * bytes / kLineBytes);
     (atom.loop == own ? walked : along) = atom.loop == own ? part : std::min(along, part);
   }
@@ -166,7 +187,7 @@ double LaneCost::lines(const Affine& index, int bytes, int32_t block, const Spre
   const bool gathers = needs_gather(index, spread, &step);
   const double fetched = fetched_line(index, bytes, block, &spread);
   if (!gathers) return std::min(1.0, static_cast<double>(std::llabs(step)) * bytes / kLineBytes) * fetched;
-  if (step == 0) return kNearLine;  // the index is computed, likely for a small table
+  if (step == 0) return near_line(index, bytes);
   const double own = std::min(1.0, static_cast<double>(std::llabs(step)) * bytes / kLineBytes);
   double along = 1;
   bool inside = false;

@@ -49,6 +49,8 @@ class LaneCost {
     return spread.equal && spread.equal->has(id) ? spread.equal->group : 1;
   }
   double lane_access(const Affine& index, ElementType type, bool is_store, int32_t block, const Spread& spread) const;
+  double computed_lines(const Affine& index, int bytes) const;
+  double near_line(const Affine& index, int bytes) const;
   double lines(const Affine& index, int bytes, int32_t block, const Spread& spread) const;
   double fetched_line(const Affine& index, int bytes, int32_t block, const Spread* spread) const;
   double scalar_lines(const Affine& index, int bytes, int32_t block) const;

@@ -55,10 +55,8 @@ class Copy {
   std::unordered_map<const Instruction*, Instruction*> copies_;
 };
 
-}  // namespace
-
-std::optional<SortKey> sort_key(const Computation& comparator) {
-  const Instruction& root = *comparator.root;
+/// The key of a comparison.
+std::optional<SortKey> single_key(const Instruction& root) {
   if (root.opcode != Opcode::kCompare) return std::nullopt;
   const auto& compare = root.as<CompareAttributes>();
   if (compare.direction != CompareDirection::kLt && compare.direction != CompareDirection::kGt) return std::nullopt;
@@ -81,6 +79,46 @@ std::optional<SortKey> sort_key(const Computation& comparator) {
     if (!key.function) return std::nullopt;
   }
   return key;
+}
+
+/// Does `equal` hold exactly if neither of the operands of the comparison `less` comes before the other?
+bool is_equality_of(const Instruction& equal, const Instruction& less) {
+  if (equal.opcode != Opcode::kCompare || less.opcode != Opcode::kCompare) return false;
+  const auto &e = equal.as<CompareAttributes>(), &l = less.as<CompareAttributes>();
+  if (e.direction != CompareDirection::kEq || e.type != l.type) return false;
+  return (equal.operands[0] == less.operands[0] && equal.operands[1] == less.operands[1]) ||
+         (equal.operands[0] == less.operands[1] && equal.operands[1] == less.operands[0]);
+}
+
+/// Takes "less or (equal and rest)", or "select(equal, rest, less)", apart.
+struct FirstKey {
+  const Instruction *less = nullptr, *rest = nullptr;
+};
+FirstKey take_first_key(const Instruction& root) {
+  if (root.opcode == Opcode::kSelect && is_equality_of(root.operand(0), root.operand(2)))
+    return {root.operands[2], root.operands[1]};
+  if (root.opcode != Opcode::kOr) return {};
+  for (const size_t k : {0, 1}) {
+    const Instruction &less = root.operand(k), &both = root.operand(1 - k);
+    if (both.opcode != Opcode::kAnd) continue;
+    for (const size_t j : {0, 1})
+      if (is_equality_of(both.operand(j), less)) return {&less, both.operands[1 - j]};
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<SortKey> sort_keys(const Computation& comparator) {
+  std::vector<SortKey> keys;
+  for (const Instruction* root = comparator.root; root != nullptr;) {
+    const FirstKey first = take_first_key(*root);
+    std::optional<SortKey> key = single_key(first.less != nullptr ? *first.less : *root);
+    if (!key) return {};
+    keys.push_back(std::move(*key));
+    root = first.rest;
+  }
+  return keys;
 }
 
 }  // namespace lowtide::engine

@@ -1,7 +1,8 @@
 #pragma once
-/// Recognises comparators of sorts that compare a single key.
+/// Recognises comparators of sorts that compare keys.
 
 #include <optional>
+#include <vector>
 
 #include "ir/module.h"
 #include "ops/scalar_program.h"
@@ -17,6 +18,7 @@ struct SortKey {
   bool total_order = false;  ///< otherwise zeros are equal, and NaN compares as unordered
 };
 
-std::optional<SortKey> sort_key(const Computation& comparator);
+/// The keys of "by the first; where it is equal by the second; ..."; empty if the comparator is something else.
+std::vector<SortKey> sort_keys(const Computation& comparator);
 
 }  // namespace lowtide::engine

@@ -1,4 +1,5 @@
-/// sort: by keys if the comparator is "f(a) < f(b)", otherwise by merging; each line separately.
+/// sort: by keys if the comparator is "f(a) < f(b)", the least significant key first if there are several, otherwise by
+/// merging; each line separately.
 #include <cstring>
 #include <numeric>
 
@@ -37,7 +38,7 @@ void merge_sort(uint32_t* order, uint32_t* room, int64_t count, ComesBefore&& co
 
 class Sort : public LibraryRoutine {
  public:
-  Sort(const Instruction& sort, ScalarProgram comparator, std::optional<SortKey> key) : key_(std::move(key)) {
+  Sort(const Instruction& sort, ScalarProgram comparator, std::vector<SortKey> keys) : keys_(std::move(keys)) {
     const Dims& extents = sort.operand(0).shape.dims;
     const int64_t d = sort.as<SortAttributes>().dimension;
     const Dims strides = row_major_strides(extents);
@@ -53,20 +54,28 @@ class Sort : public LibraryRoutine {
       types_.push_back(operand->shape.type);
       widest = std::max<int64_t>(widest, stored_bytes(types_.back()));
     }
-    alone_ = key_ && types_.size() == 1 && sorts_alone(types_[0], *key_) && count_ > kFewKeys;
+    alone_ = keys_.size() == 1 && types_.size() == 1 && sorts_alone(types_[0], keys_[0]) && count_ > kFewKeys;
     int64_t bytes = 0;
     if (!alone_) {
-      // The scratch: first the keys, if there are any, then the order, then what merging or moving a line needs.
+      // The scratch: first a key, if there are any, then the order, then what merging or moving a line needs. Behind a
+      // key lies the order by less significant keys.
       order_bytes_ = align_scratch(count_ * static_cast<int64_t>(sizeof(uint32_t)));
       bytes = order_bytes_ + count_ * std::max<int64_t>(sizeof(uint32_t), widest);
-      const bool wide = key_ && stored_bytes(key_->type) > 4;
-      if (key_) bytes = std::max<int64_t>(bytes, count_ * (wide ? sizeof(KeyAt<uint64_t>) : sizeof(KeyAt<uint32_t>)));
+      for (const SortKey& key : keys_) {
+        const bool wide = stored_bytes(key.type) > 4;
+        key_bytes_ = std::max<int64_t>(key_bytes_, count_ * (wide ? sizeof(KeyAt<uint64_t>) : sizeof(KeyAt<uint32_t>)));
+      }
+      key_bytes_ = align_scratch(key_bytes_);
+      bytes = std::max(bytes, key_bytes_ + (keys_.size() > 1 ? order_bytes_ : 0));
     } else if (stride_ != 1) {
       bytes = count_ * widest;
     }
     lanes_ = Lanes(count_ > 0 ? lines_.extent : 0, bytes);
     comparators_.assign(static_cast<size_t>(lanes_.count), comparator);
-    if (key_ && key_->function) key_functions_.assign(static_cast<size_t>(lanes_.count), *key_->function);
+    key_functions_.resize(static_cast<size_t>(lanes_.count));
+    for (auto& functions : key_functions_) {
+      for (const SortKey& key : keys_) functions.push_back(key.function);
+    }
   }
 
   int64_t scratch_bytes() const override { return lanes_.scratch_bytes(); }
@@ -81,7 +90,7 @@ class Sort : public LibraryRoutine {
       }
       std::byte* after = room + order_bytes_;
       auto* order = reinterpret_cast<uint32_t*>(room);
-      if (!key_ || !sort_by_key(operands, start, lane, room, lines_.extent == 1 ? &pool : nullptr)) {
+      if (!sort_by_keys(operands, start, lane, room, lines_.extent == 1 ? &pool : nullptr)) {
         std::iota(order, order + count_, 0u);
         merge_sort(order, reinterpret_cast<uint32_t*>(after), count_,
                    Before{*this, comparators_[lane], operands, start});
@@ -120,36 +129,50 @@ class Sort : public LibraryRoutine {
       if (line != from + start) {
         for (int64_t i = 0; i < count_; ++i) line[i] = from[place(start, i)];
       }
-      sort_alone(types_[0], *key_, key_->function ? &key_functions_[lane] : nullptr, line, count_, pool);
+      sort_alone(types_[0], keys_[0], keys_[0].function ? &*key_functions_[lane][0] : nullptr, line, count_, pool);
       if (line == to) return;
       for (int64_t i = 0; i < count_; ++i) to[i * stride_] = line[i];
     });
   }
 
-  /// Leaves the order as uint32_t at `room`. False if a NaN prevents keys from ordering as the comparator does.
-  bool sort_by_key(std::span<const void* const> operands, int64_t start, size_t lane, std::byte* room,
-                   ThreadPool* pool) {
-    return dispatch(key_->type, [&]<class T>() -> bool {
+  /// Leaves the order as uint32_t at `room`. False if there are no keys, or if a NaN prevents them from ordering as the
+  /// comparator does.
+  bool sort_by_keys(std::span<const void* const> operands, int64_t start, size_t lane, std::byte* room,
+                    ThreadPool* pool) {
+    auto* before = reinterpret_cast<uint32_t*>(room + key_bytes_);
+    for (size_t k = keys_.size(); k-- > 0;) {
+      const bool is_first = k + 1 == keys_.size();
+      if (!is_first) std::memcpy(before, room, static_cast<size_t>(count_) * sizeof(uint32_t));
+      if (!sort_by_key(k, is_first ? nullptr : before, operands, start, lane, room, pool)) return false;
+    }
+    return !keys_.empty();
+  }
+
+  /// Sorts what is in the order `before` (null: as given) by key k, and leaves the new order at `room`.
+  bool sort_by_key(size_t k, const uint32_t* before, std::span<const void* const> operands, int64_t start, size_t lane,
+                   std::byte* room, ThreadPool* pool) {
+    const SortKey& by = keys_[k];
+    return dispatch(by.type, [&]<class T>() -> bool {
       if constexpr (is_complex_v<T>) {
         return false;
       } else {
         using Key = order_key_t<T>;
         auto* keys = reinterpret_cast<KeyAt<Key>*>(room);
-        const auto width = static_cast<size_t>(stored_bytes(types_[key_->operand]));
-        const auto* from = static_cast<const std::byte*>(operands[key_->operand]);
+        const auto width = static_cast<size_t>(stored_bytes(types_[by.operand]));
+        const auto* from = static_cast<const std::byte*>(operands[by.operand]);
         for (int64_t i = 0; i < count_; ++i) {
-          const std::byte* element = from + place(start, i) * width;
-          if (key_->function) {
-            ScalarProgram& function = key_functions_[lane];
+          const std::byte* element = from + place(start, before == nullptr ? i : before[i]) * width;
+          if (by.function) {
+            ScalarProgram& function = *key_functions_[lane][k];
             std::memcpy(function.parameter(0), element, width);
             function.run();
             element = function.result(0);
           }
           T value;
           std::memcpy(&value, element, sizeof(T));
-          if (!key_->total_order && is_nan(value)) return false;
-          const Key key = order_key(value, !key_->total_order);
-          keys[i] = key_at<Key>(key_->descending ? static_cast<Key>(~key) : key, static_cast<uint32_t>(i));
+          if (!by.total_order && is_nan(value)) return false;
+          const Key key = order_key(value, !by.total_order);
+          keys[i] = key_at<Key>(by.descending ? static_cast<Key>(~key) : key, static_cast<uint32_t>(i));
         }
         if (pool != nullptr) {
           radix_sort_in_place(keys, count_, *pool, kTopByte<Key>);
@@ -158,7 +181,8 @@ class Sort : public LibraryRoutine {
         }
         // Entry i of the order is never located after key i.
         for (int64_t i = 0; i < count_; ++i) {
-          const auto index = static_cast<uint32_t>(keys[i]);
+          const auto at = static_cast<uint32_t>(keys[i]);
+          const uint32_t index = before == nullptr ? at : before[at];
           std::memcpy(room + i * static_cast<int64_t>(sizeof(uint32_t)), &index, sizeof(index));
         }
         return true;
@@ -181,13 +205,14 @@ class Sort : public LibraryRoutine {
     });
   }
 
-  std::optional<SortKey> key_;
-  int64_t count_ = 0, stride_ = 1, order_bytes_ = 0;
+  std::vector<SortKey> keys_;
+  int64_t count_ = 0, stride_ = 1, order_bytes_ = 0, key_bytes_ = 0;
   bool alone_ = false;
   StridedGroup lines_;
   std::vector<ElementType> types_;
   Lanes lanes_;
-  std::vector<ScalarProgram> comparators_, key_functions_;  ///< one per lane: they hold values while they run
+  std::vector<ScalarProgram> comparators_;  ///< one per lane: they hold values while they run; so do
+  std::vector<std::vector<std::optional<ScalarProgram>>> key_functions_;  ///< those of keys, by number
 };
 
 }  // namespace
@@ -202,7 +227,7 @@ std::unique_ptr<LibraryRoutine> make_sort(const Instruction& sort) {
   if (extents[static_cast<size_t>(sort.as<SortAttributes>().dimension)] > UINT32_MAX) return nullptr;
   std::optional<ScalarProgram> comparator = ScalarProgram::compile(*sort.called[0]);
   if (!comparator || comparator->results() != 1) return nullptr;
-  return std::make_unique<Sort>(sort, std::move(*comparator), sort_key(*sort.called[0]));
+  return std::make_unique<Sort>(sort, std::move(*comparator), sort_keys(*sort.called[0]));
 }
 
 }  // namespace lowtide::engine

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <thread>
 
+#include "library/comparator.h"
 #include "library/lanes.h"
 #include "library_test_support.h"
 
@@ -76,6 +77,51 @@ TEST(LibrarySort, SeveralArraysInStep) {
     expect_as_defined(sort(a + ";" + b, result, 1, comparator + "  ROOT r = pred[] compare(a, b), direction=LE\n"), 0);
     expect_as_defined(sort(a + ";" + b, result, 1, comparator + "  ROOT r = pred[] compare(a, a), direction=EQ\n"), 0);
   }
+}
+
+/// By the first array, where it is equal by the second, then by the third; written in both ways, with descending keys,
+/// and with an equality that isn't that of the keys.
+TEST(LibrarySort, SeveralKeys) {
+  const std::string elements =
+      "  a = s8[] parameter(0)\n  b = s8[] parameter(1)\n  c = f64[] parameter(2)\n  d = f64[] parameter(3)\n"
+      "  e = s32[] parameter(4)\n  f = s32[] parameter(5)\n  l1 = pred[] compare(a, b), direction=LT\n"
+      "  q1 = pred[] compare(b, a), direction=EQ\n  l3 = pred[] compare(e, f), direction=LT\n";
+  const std::string second =
+      "  l2 = pred[] compare(c, d), direction=GT, type=TOTALORDER\n"
+      "  q2 = pred[] compare(c, d), direction=EQ, type=TOTALORDER\n";
+  const std::string other =
+      "  l2 = pred[] compare(c, d), direction=GT\n  q2 = pred[] compare(c, d), direction=EQ, type=TOTALORDER\n";
+  const std::string by_or =
+      "  t2 = pred[] and(q2, l3)\n  o2 = pred[] or(t2, l2)\n  t1 = pred[] and(o2, q1)\n  ROOT r = pred[] or(l1, t1)\n";
+  const std::string by_select = "  s2 = pred[] select(q2, l3, l2)\n  ROOT r = pred[] select(q1, s2, l1)\n";
+  for (const char* extents : {"[3,50]", "[2,3000]", "[70000]"}) {
+    const std::string of = extents;
+    const std::string arrays = fmt::format("s8{0};f64{0};s32{0}", of);
+    const std::string result = fmt::format("(s8{0}, f64{0}, s32{0})", of);
+    const int d = of[1] == '7' ? 0 : 1;
+    for (const std::string& keys : {second, other}) {
+      for (const std::string& joined : {by_or, by_select})
+        expect_as_defined(sort(arrays, result, d, elements + keys + joined), 0);
+    }
+  }
+}
+
+TEST(LibrarySort, RecognisesKeys) {
+  const auto count = [](const std::string& comparator) {
+    const auto module = read(sort("f32[9];s32[9]", "(f32[9], s32[9])", 0,
+                                  "  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  c = s32[] parameter(2)\n"
+                                  "  d = s32[] parameter(3)\n  x = pred[] compare(a, b), direction=LT\n"
+                                  "  z = pred[] compare(c, d), direction=GT\n" +
+                                      comparator));
+    return sort_keys(*module->entry->root->called[0]).size();
+  };
+  EXPECT_EQ(count("  ROOT r = pred[] compare(a, b), direction=LT\n"), 1U);
+  const std::string equal = "  y = pred[] compare(a, b), direction=EQ\n";
+  EXPECT_EQ(count(equal + "  w = pred[] and(y, z)\n  ROOT r = pred[] or(x, w)\n"), 2U);
+  EXPECT_EQ(count(equal + "  ROOT r = pred[] select(y, z, x)\n"), 2U);
+  EXPECT_EQ(count(equal + "  w = pred[] or(y, z)\n  ROOT r = pred[] and(x, w)\n"), 0U);
+  EXPECT_EQ(count("  y = pred[] compare(c, d), direction=EQ\n  ROOT r = pred[] select(y, z, x)\n"), 0U);
+  EXPECT_EQ(count("  y = pred[] compare(a, b), direction=EQ, type=TOTALORDER\n  ROOT r = pred[] select(y, z, x)\n"), 0U);
 }
 
 constexpr const char* kCanonical = R"(  a = f32[] parameter(0)
