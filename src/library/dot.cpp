@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "base/copy_bytes.h"
+#include "library/dot_few_columns.h"
 #include "library/dot_onednn.h"
 #include "library/dot_unpacked.h"
 #include "library/gemm.h"
@@ -87,6 +88,7 @@ std::unique_ptr<LibraryRoutine> make_dot(const Instruction& dot) {
   const bool adds = has_addend(dot);
   // Panels add the terms of an element one after another, whatever the number of rows and columns; oneDNN may not.
   if (!in_order) {
+    if (auto few = make_dot_of_few_columns(left, right, dot.shape.type, adds)) return few;
     if (auto by_onednn = make_dot_by_onednn(left, right, dot.shape.type, adds)) return by_onednn;
     if (auto unpacked = make_dot_unpacked(left, right, dot.shape.type, adds)) return unpacked;
   }

@@ -265,6 +265,31 @@ TEST(LibraryDot, FewRowsTimesColumnsAsTheyLie) {
   }
 }
 
+/// Up to eight columns, whose terms fill vectors: a rest of rows, of columns and of terms; either side may be the narrow
+/// one, and its terms may lie anywhere.
+TEST(LibraryDot, FewColumns) {
+  for (const std::string t : {"f32", "f64"}) {
+    const double tolerance = t == "f32" ? 1e-5 : 1e-13;
+    for (const int n : {2, 3, 4, 5, 8}) {
+      for (const int k : {64, 70, 129}) {
+        for (const int m : {64, 151}) {
+          const std::string tall = t + fmt::format("[{},{}]", m, k), down = t + fmt::format("[{},{}]", k, n),
+                            across = t + fmt::format("[{},{}]", n, k);
+          const std::string result = t + fmt::format("[{},{}]", m, n), turned = t + fmt::format("[{},{}]", n, m);
+          expect_as_defined(dot(result, tall, down, "lhs_contracting_dims={1}, rhs_contracting_dims={0}"), tolerance);
+          expect_as_defined(dot(result, tall, across, "lhs_contracting_dims={1}, rhs_contracting_dims={1}"), tolerance);
+          expect_as_defined(dot(turned, down, tall, "lhs_contracting_dims={0}, rhs_contracting_dims={1}"), tolerance);
+          expect_as_defined(dot(turned, across, tall, "lhs_contracting_dims={1}, rhs_contracting_dims={1}"), tolerance);
+        }
+      }
+      expect_as_defined(
+          dot(t + fmt::format("[5,100,{}]", n), t + "[5,100,80]", t + fmt::format("[80,5,{}]", n),
+              "lhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_batch_dims={1}, rhs_contracting_dims={0}"),
+          tolerance);
+    }
+  }
+}
+
 TEST(LibraryDot, ExtentsOfNothingAndOne) {
   expect_as_defined(dot("f32[0,9]", "f32[0,13]", "f32[13,9]", "lhs_contracting_dims={1}, rhs_contracting_dims={0}"),
                     1e-6);
