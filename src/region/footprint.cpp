@@ -31,13 +31,6 @@ bool cuts_input(const Instruction& op, const Region& region) {
   return std::ranges::find(region.inputs, resolve({&op.operand(0), 0})) != region.inputs.end();
 }
 
-/// A running fold that is an output computes each result with one step from the previous one; a virtual one computes
-/// each from all its terms.
-bool is_running_fold(const Region& region, const Instruction& i) {
-  return has_update(i) && !rule_of(i.opcode).updated_operand &&
-         std::ranges::any_of(region.outputs, [&](const LeafRef& output) { return output.instruction == &i; });
-}
-
 /// Has the kernel rows that don't fill a vector, and that can't be computed as one long row, because something differs
 /// from row to row but not within a row, or the other way round?
 bool has_narrow_rows(const Region& region, const Cost& cost) {
@@ -79,7 +72,6 @@ Footprint footprint(const Region& region, const Cost& cost) {
     if (box == nullptr) continue;
     if (update.opcode == Opcode::kDynamicUpdateSlice) f.rows_ns += cost.rows_ns(update.shape, update.operand(1).shape);
   }
-  bool folds = false;
   for (size_t k = 0; k < region.ops.size(); ++k) {
     if (updates.contains(region.ops[k])) {
       if (region.ops[k]->opcode == Opcode::kScatter) {
@@ -89,10 +81,8 @@ Footprint footprint(const Region& region, const Cost& cost) {
     }
     const double count = total(all.ops[k]);
     f.evaluations += count;
-    const bool running = is_running_fold(region, *region.ops[k]);
-    f.arithmetic_ns += running ? cost.running_fold_ns(*region.ops[k]) : count * cost.element_ns(*region.ops[k]);
-    folds |= running;
     const Instruction& op = *region.ops[k];
+    f.arithmetic_ns += folds_into_output(region, op) ? cost.running_fold_ns(op) : count * cost.element_ns(op);
     if (cuts_input(op, region)) {
       f.rows_ns +=
           std::min(1.0, count / std::max(1.0, elements_of(op.shape))) * cost.rows_ns(op.operand(0).shape, op.shape);
@@ -101,7 +91,7 @@ Footprint footprint(const Region& region, const Cost& cost) {
   for (size_t k = 0; k < region.inputs.size(); ++k) {
     const LeafRef& input = region.inputs[k];
     const Shape& shape = *leaf_shape(input.instruction->shape, input.leaf);
-    const double reads = folds ? std::min(total(all.inputs[k]), elements_of(shape)) : total(all.inputs[k]);
+    const double reads = total(all.inputs[k]);
     const double part = std::min(1.0, reads / std::max(1.0, elements_of(shape)));  // a slice reads less than all
     f.of_inputs.push_back(static_cast<int64_t>(part * static_cast<double>(bytes_of(input))));
     f.bytes_read = add_bytes(f.bytes_read, f.of_inputs.back());

@@ -45,6 +45,11 @@ std::vector<bool> inputs_read_in_step(const Region& region) {
   return in_step;
 }
 
+bool folds_into_output(const Region& region, const Instruction& i) {
+  return is_running_fold(i) &&
+         std::ranges::any_of(region.outputs, [&](const LeafRef& output) { return output.instruction == &i; });
+}
+
 RegionEvaluations evaluations_in(const Region& region) {
   RegionEvaluations all;
   all.ops.resize(region.ops.size());
@@ -60,6 +65,7 @@ RegionEvaluations evaluations_in(const Region& region) {
   }
   for (size_t op = region.ops.size(); op-- > 0;) {
     const Instruction& user = *region.ops[op];
+    const bool in_own_loop = updated[op] >= 0 || folds_into_output(region, user);
     for (size_t k = 0; k < user.operands.size(); ++k) {
       if (updated[op] == static_cast<int>(k)) continue;
       int32_t number = 0;
@@ -76,7 +82,7 @@ RegionEvaluations evaluations_in(const Region& region) {
           theirs = &all.inputs[static_cast<size_t>(input - region.inputs.begin())];
         }
         for (const Evaluations& e : all.ops[op]) {
-          add_evaluations(*theirs, evaluations_of_operand(e, user, static_cast<int32_t>(k), shape, updated[op] >= 0));
+          add_evaluations(*theirs, evaluations_of_operand(e, user, static_cast<int32_t>(k), shape, in_own_loop));
         }
       });
     }

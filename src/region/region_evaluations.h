@@ -14,6 +14,9 @@ struct RegionEvaluations {
 
 RegionEvaluations evaluations_in(const Region& region);
 
+/// Is it an output that is computed as a running fold?
+bool folds_into_output(const Region& region, const Instruction& i);
+
 /// Per input: is its element i read only for element i of the outputs, which all have its extents? Then an output may
 /// alias it.
 std::vector<bool> inputs_read_in_step(const Region& region);

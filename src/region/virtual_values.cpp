@@ -185,7 +185,7 @@ class Decision {
   bool collect(const ValueGraph::Read& read, std::vector<Evaluations>& mine) {
     const Instruction& user = graph_.at(read.user);
     const Shape& array = shape_of(read);
-    const bool update = state(read.user) == ValueState::kStored && is_update(user);
+    const bool update = state(read.user) == ValueState::kStored && (is_update(user) || is_running_fold(user));
     for (const Evaluations& e : evaluations_[static_cast<size_t>(read.user)]) {
       const Evaluations theirs = evaluations_of_operand(e, user, read.operand, array, update);
       add_evaluations(mine, theirs);
@@ -330,7 +330,7 @@ class Decision {
     const double elements = elements_of(i.shape);
     if (mine[0].count > elements) return false;
     // A running fold computes each result from the previous one; inside, each would be folded from the start.
-    if (has_update(i) && !is_update(i) && mine[0].count * terms_of(i) > elements) return false;
+    if (is_running_fold(i) && mine[0].count * terms_of(i) > elements) return false;
     return elements_of(graph_.at(mine[0].kernel).shape) == elements || bytes(place) > kSmallBytes;
   }
 

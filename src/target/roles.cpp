@@ -78,6 +78,8 @@ bool has_update(const Instruction& i) {
   return (rule.update || rule.store) && (!rule.has_update || rule.has_update(i));
 }
 
+bool is_running_fold(const Instruction& i) { return has_update(i) && !rule_of(i.opcode).updated_operand; }
+
 bool can_be_view(const Instruction& i) {
   switch (i.opcode) {
     case Opcode::kReshape: return true;

@@ -16,6 +16,9 @@ enum class OpRole : uint8_t {
 
 bool has_element(const Instruction& i);
 bool has_update(const Instruction& i);
+/// Does its update compute each result from the previous one (a prefix sum)? It then reads each operand element once,
+/// while any single result depends on all before it.
+bool is_running_fold(const Instruction& i);
 
 /// May the result be a view of its operand, if that is stored?
 bool can_be_view(const Instruction& i);
