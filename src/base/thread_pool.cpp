@@ -57,8 +57,8 @@ struct ThreadPool::State {
   std::atomic<uint32_t> door{0};
   std::atomic<bool> stop{false};
   const std::function<void(int64_t, int)>* task = nullptr;
-  std::unique_ptr<TaskShare[]> shares;  ///< one per thread
-  int parts = 1;                        ///< shares in this job
+  std::unique_ptr<TaskShare[]> shares;     ///< one per thread
+  int parts = 1;                           ///< shares in this job
   Denormals denormals = Denormals::kKept;  ///< as in the caller of this job
   int most = ThreadPool::kAllThreads;      ///< threads that take part in this job
   std::atomic<bool> counts_use{false};

@@ -74,8 +74,8 @@ class DotOfFewColumns : public LibraryRoutine {
       run.rows[static_cast<size_t>(i)] = rows + tall_.rows.offset(first + std::min(i, count - 1));
     S sums[kPanelRows * kMostNarrow];
     for (int64_t j = 0; j < n_; j += kFewColumns) {
-      multiply_few_columns<S>({&run, 1}, columns + j * k_, k_,
-                              {sums + j, kMostNarrow, std::min(kFewColumns, n_ - j)}, Joining::kAlone);
+      multiply_few_columns<S>({&run, 1}, columns + j * k_, k_, {sums + j, kMostNarrow, std::min(kFewColumns, n_ - j)},
+                              Joining::kAlone);
     }
     for (int64_t i = 0; i < count; ++i) {
       for (int64_t j = 0; j < n_; ++j) {

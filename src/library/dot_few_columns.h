@@ -7,7 +7,8 @@
 
 namespace lowtide::engine {
 
-/// For f32 and f64. Null if neither side is narrow, or if the other isn't stored term after term. `adds`: adds operand 2.
+/// For f32 and f64. Null if neither side is narrow, or if the other isn't stored term after term. `adds`: adds
+/// operand 2.
 std::unique_ptr<LibraryRoutine> make_dot_of_few_columns(const MatrixView& left, const MatrixView& right,
                                                         ElementType result, bool adds);
 

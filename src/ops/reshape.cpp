@@ -91,7 +91,9 @@ void extents_of_reshape(ExtentRelater& r) {
 
 void reads_of_reshape(OperandReads& reads) {
   reads_in_order(reads);
-  const auto long_dimensions = [](const Dims& dims) { return std::ranges::count_if(dims, [](int64_t d) { return d > 1; }); };
+  const auto long_dimensions = [](const Dims& dims) {
+    return std::ranges::count_if(dims, [](int64_t d) { return d > 1; });
+  };
   if (long_dimensions(reads.user().shape.dims) < long_dimensions(reads.read().dims)) reads.joins_dimensions();
 }
 

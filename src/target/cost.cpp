@@ -15,7 +15,7 @@ namespace lowtide::engine {
 namespace {
 
 constexpr double kHostCall = 1e5;          ///< ns for a host function, which may run in an interpreter, to return
-constexpr double kLineBytes = 64;         ///< of a cache line
+constexpr double kLineBytes = 64;          ///< of a cache line
 constexpr double kUnknownOperations = 50;  ///< plain operations per element of a call of unknown code
 
 /// The time of an operation on this type, relative to f32.
@@ -73,8 +73,8 @@ int64_t row_length(const Shape& shape) {
   return 1;
 }
 
-/// Does a reshape make rows of short ones? Then each lane's place in its short row is computed by a division, and what is
-/// read there is gathered.
+/// Does a reshape make rows of short ones? Then each lane's place in its short row is computed by a division, and what
+/// is read there is gathered.
 bool joins_short_rows(const Instruction& i, double lanes) {
   const int64_t before = row_length(i.operand(0).shape), after = row_length(i.shape);
   return before > 1 && before < after && static_cast<double>(before) < lanes;

@@ -121,7 +121,8 @@ TEST(LibrarySort, RecognisesKeys) {
   EXPECT_EQ(count(equal + "  ROOT r = pred[] select(y, z, x)\n"), 2U);
   EXPECT_EQ(count(equal + "  w = pred[] or(y, z)\n  ROOT r = pred[] and(x, w)\n"), 0U);
   EXPECT_EQ(count("  y = pred[] compare(c, d), direction=EQ\n  ROOT r = pred[] select(y, z, x)\n"), 0U);
-  EXPECT_EQ(count("  y = pred[] compare(a, b), direction=EQ, type=TOTALORDER\n  ROOT r = pred[] select(y, z, x)\n"), 0U);
+  EXPECT_EQ(count("  y = pred[] compare(a, b), direction=EQ, type=TOTALORDER\n  ROOT r = pred[] select(y, z, x)\n"),
+            0U);
 }
 
 constexpr const char* kCanonical = R"(  a = f32[] parameter(0)

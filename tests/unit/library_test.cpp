@@ -265,8 +265,8 @@ TEST(LibraryDot, FewRowsTimesColumnsAsTheyLie) {
   }
 }
 
-/// Up to eight columns, whose terms fill vectors: a rest of rows, of columns and of terms; either side may be the narrow
-/// one, and its terms may lie anywhere.
+/// Up to eight columns, whose terms fill vectors: a rest of rows, of columns and of terms; either side may be the
+/// narrow one, and its terms may lie anywhere.
 TEST(LibraryDot, FewColumns) {
   for (const std::string t : {"f32", "f64"}) {
     const double tolerance = t == "f32" ? 1e-5 : 1e-13;

@@ -94,8 +94,8 @@ double elements_read(const LoopCarry& carry, size_t k) {
   return elements;
 }
 
-/// What is read as a row of a transposed array is a column of the array itself: the time to read its elements, which lie
-/// apart, in an iteration.
+/// What is read as a row of a transposed array is a column of the array itself: the time to read its elements, which
+/// lie apart, in an iteration.
 double columns_ns(const LoopCarry& carry, size_t k, const Cost& cost) {
   const Instruction* value = &carry.initial(k);
   while (value->opcode != Opcode::kTranspose) {
@@ -175,7 +175,7 @@ int64_t sink_into(Instruction& loop, const std::unordered_map<const Computation*
     const bool made_of_nothing =
         is_integral(value.shape.type) && finder.recipe().inputs.empty() && finder.recipe().ops.size() <= kFewOps;
     if (value_bytes(value) < static_cast<double>(kSmallestSunk) ? !made_of_nothing
-                                                             : !pays(loop, carry, cost, k, finder.recipe())) {
+                                                                : !pays(loop, carry, cost, k, finder.recipe())) {
       continue;
     }
     const std::vector<Instruction*> reads = carry.reads(k);

@@ -106,7 +106,8 @@ class Splitter {
     for (size_t k = 1; k < parts.size(); ++k)
       if (parts[k].first < parts[k - 1].second) return {};
     const auto of = operand_along(whole, *along);
-    if (!of || logical_bytes(whole.operand(of->operand).shape) * kSmallOperandShare > logical_bytes(whole.shape)) return {};
+    if (!of || logical_bytes(whole.operand(of->operand).shape) * kSmallOperandShare > logical_bytes(whole.shape))
+      return {};
     return along;
   }
 
