@@ -36,6 +36,7 @@ constexpr std::array<RoutineName, kLapackRoutines> kNames = {{{"potrf", "potrf"}
 constexpr std::array<std::string_view, OpenBlas::kParts> kPartNames = {"gemv",  "larfg", "stedc", "sterf", "bdsdc",
                                                                        "larfb", "laed2", "laed4", "lamrg"};
 constexpr std::string_view kLetters = "sdcz";
+constexpr const char* kLibrary = "libopenblas.so.0";
 constexpr int kFewestThreads = 4;                  ///< least number of threads that find their packing buffers ready
 constexpr size_t kPanelBytes = size_t{128} << 20;  ///< address space, for one thread
 
@@ -66,7 +67,7 @@ void* load_alone() {
     if (CPU_ISSET(cpu, &all)) CPU_SET(cpu, &one);
   }
   const bool narrowed = known && ::sched_setaffinity(0, sizeof one, &one) == 0;
-  void* library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
+  void* library = dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
   if (narrowed) ::sched_setaffinity(0, sizeof all, &all);
   return library;
 }
@@ -74,7 +75,7 @@ void* load_alone() {
 /// OpenBLAS chooses its kernels by the processor's model, and on models that are newer than itself falls back to those
 /// for SSE3, several times slower than what the processor can do. Then it is asked to choose again, as if its user had
 /// named a kind of processor in the environment. The environment stays as it is for everyone else: for that moment
-/// there is another one, which holds one variable more.
+/// there is another one, which holds one variable more. Only before anyone else can use the library.
 void choose_kernels(void* library, OpenBlas& blas) {
   constexpr std::string_view kFallback = "Prescott", kVariable = "OPENBLAS_CORETYPE=";
   auto* const name = reinterpret_cast<const char* (*)()>(dlsym(library, "openblas_get_corename"));
@@ -97,9 +98,10 @@ void choose_kernels(void* library, OpenBlas& blas) {
 }
 
 bool load(OpenBlas& blas) {
-  void* library = load_alone();
+  void* const others = dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+  void* const library = load_alone();
   if (library == nullptr) return false;
-  choose_kernels(library, blas);
+  if (others == nullptr) choose_kernels(library, blas);
   for (size_t column = 0; column < 4; ++column) {
     const auto bind = [&](std::string_view name) {
       return dlsym(library, (kLetters[column] + std::string(name) + "_").c_str());

@@ -188,9 +188,11 @@ void extents_of_concatenate(ExtentRelater& r) {
 /// Operands of equal extents are computed together and share common parts. Loops are cut where an operand ends; if they
 /// can't be, each element is chosen from all operands, and these are evaluated as often as it is.
 void reads_of_concatenate(OperandReads& reads) {
-  const double each = reads.evaluations().joined ? reads.of_user() : reads.elements();
-  reads.through(std::min(reads.evaluations().count, reads.repeats() * each), true);
   const Instruction& user = reads.user();
+  const int64_t along = user.as<DimensionsAttributes>().dimensions[0];
+  const bool chooses = along < 64 && (reads.evaluations().walked_again >> along & 1) != 0;
+  const double each = chooses ? reads.of_user() : reads.elements();
+  reads.through(std::min(reads.evaluations().count, reads.repeats() * each), true);
   const bool equal = std::ranges::all_of(
       user.operands, [&](const Instruction* o) { return o->shape.dims == user.operand(0).shape.dims; });
   if (!equal) reads.depends_on(static_cast<uint64_t>(reads.operand()));

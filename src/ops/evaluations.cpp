@@ -62,6 +62,7 @@ OperandReads::OperandReads(const Evaluations& of_user, const Instruction& user, 
 void OperandReads::through(double evaluations, bool ordered) {
   e_.map = mixed(mixed(mixed(e_.map, attributes_hash(user_)), read_.dims), user_.shape.dims);
   e_.count = evaluations;
+  e_.walked_again = 0;
   e_.ordered = e_.ordered && ordered;
 }
 

@@ -13,7 +13,9 @@ struct Evaluations {
   uint64_t map = 0;  ///< hash of the map from the kernel's loops to the value's index
   double count = 0;
   bool ordered = true;  ///< the loops walk the value's dimensions outermost first, so that invariant parts are hoisted
-  bool joined = false;  ///< a loop walks several of its dimensions, so that no loop can be cut where one of them is
+  /// Dimensions, as bits, that a loop walks again and again, with another one outside of them: it can't be cut where
+  /// something changes along them.
+  uint64_t walked_again = 0;
 };
 
 uint64_t mixed(uint64_t hash, uint64_t value);
@@ -37,8 +39,8 @@ class OperandReads {
   void through(double evaluations, bool ordered);
   /// The operand is read in a loop that belongs to the user alone.
   void in_own_loop(double evaluations);
-  /// Several dimensions of the operand are one of the user's.
-  void joins_dimensions() { e_.joined = true; }
+  /// These dimensions of the operand, as bits, are the inner ones of several that are one of the user's.
+  void walks_again(uint64_t dimensions) { e_.walked_again = dimensions; }
   /// The map depends on this value as well.
   void depends_on(uint64_t value) { e_.map = mixed(e_.map, value); }
 

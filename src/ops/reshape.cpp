@@ -89,12 +89,24 @@ void extents_of_reshape(ExtentRelater& r) {
   r.regroup(row_major(r.leaf_of(i.operand(0), 0)), row_major(r.leaf_of(i, 0)));
 }
 
+/// Of dimensions of the operand that become one or several of the result's together, all but the first.
+uint64_t inner_dimensions(const Dims& from, const Dims& to) {
+  uint64_t inner = 0;
+  size_t j = 0;
+  int64_t before = 1, after = 1;  // elements of the dimensions of a group so far
+  for (size_t i = 0; i < from.size() && i < 64; ++i) {
+    if (from[i] == 1) continue;
+    if (before > 1) inner |= uint64_t{1} << i;
+    before *= from[i];
+    while (after < before && j < to.size()) after *= to[j++];
+    if (after == before) before = after = 1;
+  }
+  return inner;
+}
+
 void reads_of_reshape(OperandReads& reads) {
   reads_in_order(reads);
-  const auto long_dimensions = [](const Dims& dims) {
-    return std::ranges::count_if(dims, [](int64_t d) { return d > 1; });
-  };
-  if (long_dimensions(reads.user().shape.dims) < long_dimensions(reads.read().dims)) reads.joins_dimensions();
+  reads.walks_again(inner_dimensions(reads.read().dims, reads.user().shape.dims));
 }
 
 }  // namespace

@@ -66,20 +66,6 @@ bool is_mostly_padding(const Instruction& i) {
   return false;
 }
 
-/// The last extent other than 1.
-int64_t row_length(const Shape& shape) {
-  for (size_t d = shape.rank(); d-- > 0;)
-    if (shape.dims[d] != 1) return shape.dims[d];
-  return 1;
-}
-
-/// Does a reshape make rows of short ones? Then each lane's place in its short row is computed by a division, and what
-/// is read there is gathered.
-bool joins_short_rows(const Instruction& i, double lanes) {
-  const int64_t before = row_length(i.operand(0).shape), after = row_length(i.shape);
-  return before > 1 && before < after && static_cast<double>(before) < lanes;
-}
-
 /// Terms per element, without those that fall into the holes of a dilated base.
 double convolution_terms(const Instruction& convolution) {
   double terms = terms_of(convolution);
@@ -124,9 +110,6 @@ double Cost::element_ns(const Instruction& i) const {
       if (is_mostly_padding(i)) each += machine_.lookup_ns;
       return terms_of(i) * each;
     }
-    case Opcode::kReshape:
-      if (joins_short_rows(i, machine_.vector_lanes)) return machine_.lookup_ns;
-      break;
     default: break;
   }
   double called = 0;
