@@ -42,13 +42,6 @@ constexpr uint32_t inside(uint32_t door) { return door & (kOpen - 1); }
 
 }  // namespace
 
-/// The tasks that a thread begins with, of which others take some when they have done their own: in loops over the same
-/// arrays each thread then mostly finds what it needs in its own caches.
-struct alignas(64) TaskShare {
-  std::atomic<int64_t> next{0};
-  int64_t end = 0;
-};
-
 struct ThreadPool::State {
   int threads = 1, spins = kSpins;
   std::mutex callers;  ///< one job at a time; other callers meanwhile do theirs alone
@@ -57,10 +50,10 @@ struct ThreadPool::State {
   std::atomic<uint32_t> door{0};
   std::atomic<bool> stop{false};
   const std::function<void(int64_t, int)>* task = nullptr;
-  std::unique_ptr<TaskShare[]> shares;     ///< one per thread
-  int parts = 1;                           ///< shares in this job
+  int64_t tasks = 0;
   Denormals denormals = Denormals::kKept;  ///< as in the caller of this job
   int most = ThreadPool::kAllThreads;      ///< threads that take part in this job
+  std::atomic<int64_t> next{0};
   std::atomic<bool> counts_use{false};
   std::atomic<int64_t> joint_ns{0}, busy_ns{0};
   std::mutex thrown_mutex;
@@ -72,15 +65,9 @@ struct ThreadPool::State {
     const DenormalsScope as_the_caller(denormals);
     const int64_t began = counts_use.load(std::memory_order_relaxed) ? now_ns() : 0;
     try {
-      for (int k = 0; k < parts; ++k) {
-        TaskShare& share = shares[static_cast<size_t>((thread + k) % parts)];
-        for (int64_t i; (i = share.next.fetch_add(1, std::memory_order_relaxed)) < share.end;) (*task)(i, thread);
-      }
+      for (int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < tasks;) (*task)(i, thread);
     } catch (...) {  // rethrown by the caller; no further task begins
-      for (int k = 0; k < parts; ++k) {
-        TaskShare& share = shares[static_cast<size_t>(k)];
-        share.next.store(share.end, std::memory_order_relaxed);
-      }
+      next.store(tasks, std::memory_order_relaxed);
       const std::lock_guard<std::mutex> lock(thrown_mutex);
       if (!thrown) thrown = std::current_exception();
     }
@@ -118,7 +105,6 @@ struct ThreadPool::State {
 ThreadPool::ThreadPool(int threads) : state_(std::make_unique<State>()) {
   if (threads <= 0) threads = usable_processors();
   state_->threads = std::min(threads, 1024);
-  state_->shares = std::make_unique<TaskShare[]>(static_cast<size_t>(state_->threads));
   if (threads > usable_processors()) state_->spins = kSpinsWhereCrowded;
 }
 
@@ -154,14 +140,10 @@ void ThreadPool::run(int64_t tasks, const std::function<void(int64_t, int)>& tas
   if (s.workers.empty() && !s.threads_refused) s.start();
   const int64_t began = s.counts_use.load(std::memory_order_relaxed) ? now_ns() : 0;
   s.task = &task;
-  s.parts = static_cast<int>(std::min<int64_t>(tasks, std::min(s.threads, most)));
-  for (int64_t k = 0; k < s.parts; ++k) {
-    TaskShare& share = s.shares[static_cast<size_t>(k)];
-    share.next.store(tasks * k / s.parts, std::memory_order_relaxed);
-    share.end = tasks * (k + 1) / s.parts;
-  }
+  s.tasks = tasks;
   s.denormals = DenormalsScope::current();
   s.most = most;
+  s.next.store(0, std::memory_order_relaxed);
   s.door.store(kOpen, std::memory_order_release);
   s.jobs.fetch_add(1, std::memory_order_release);
   s.jobs.notify_all();

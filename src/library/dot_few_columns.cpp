@@ -4,7 +4,6 @@
 
 #include "library/copy_block.h"
 #include "library/few_columns.h"
-#include "library/lanes.h"
 
 namespace lowtide::engine {
 namespace {

@@ -4,7 +4,6 @@
 /// arbitrary, and the task's results must not depend on it.
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +16,6 @@ namespace lowtide::engine {
 inline int64_t align_scratch(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
 struct Lanes {
-  static constexpr int64_t kMost = 32;
   int64_t tasks = 0;
   int64_t bytes = 0;  ///< of one lane
   int64_t count = 1;
@@ -26,7 +24,7 @@ struct Lanes {
   /// As many lanes as fit into `shared_bytes`, at least 2, at most 32.
   Lanes(int64_t tasks, int64_t lane_bytes, int64_t shared_bytes = int64_t{4} << 20)
       : tasks(tasks), bytes(align_scratch(lane_bytes)) {
-    constexpr int64_t kFewest = 2;
+    constexpr int64_t kFewest = 2, kMost = 32;
     const int64_t fit = bytes > 0 ? shared_bytes / bytes : kMost;
     count = std::max<int64_t>(std::min(tasks, std::clamp(fit, kFewest, kMost)), 1);
   }
@@ -35,31 +33,18 @@ struct Lanes {
   /// Calls f(task, scratch of the lane), or f(task, scratch of the lane, lane).
   template <class F>
   void run(ThreadPool& pool, void* scratch, F&& f) const {
-    // A lane begins with its own share, and continues with those after it: as the pool's threads do, so that in loops
-    // over the same arrays each mostly finds what it needs in its own caches.
-    struct alignas(64) Share {
-      std::atomic<int64_t> next;
-      int64_t end;
-    };
-    std::array<Share, kMost> shares;
-    for (int64_t k = 0; k < count; ++k) {
-      shares[static_cast<size_t>(k)].next.store(tasks * k / count, std::memory_order_relaxed);
-      shares[static_cast<size_t>(k)].end = tasks * (k + 1) / count;
-    }
+    std::atomic<int64_t> next = 0;
     // Several at once where there are many: the counter waits for all that was stored before.
-    constexpr int64_t kTurns = 16, kMostAtOnce = 16;
-    const int64_t some = std::clamp<int64_t>(tasks / (count * kTurns), 1, kMostAtOnce);
+    constexpr int64_t kShares = 16, kMostAtOnce = 16;
+    const int64_t some = std::clamp<int64_t>(tasks / (count * kShares), 1, kMostAtOnce);
     pool.run(count, [&](int64_t lane, int) {
       std::byte* own = bytes > 0 ? static_cast<std::byte*>(scratch) + lane * bytes : nullptr;
-      for (int64_t k = 0; k < count; ++k) {
-        Share& share = shares[static_cast<size_t>((lane + k) % count)];
-        for (int64_t first = share.next.fetch_add(some); first < share.end; first = share.next.fetch_add(some)) {
-          for (int64_t task = first; task < std::min(first + some, share.end); ++task) {
-            if constexpr (std::is_invocable_v<F, int64_t, std::byte*, size_t>) {
-              f(task, own, static_cast<size_t>(lane));
-            } else {
-              f(task, own);
-            }
+      for (int64_t first = next.fetch_add(some); first < tasks; first = next.fetch_add(some)) {
+        for (int64_t task = first; task < std::min(first + some, tasks); ++task) {
+          if constexpr (std::is_invocable_v<F, int64_t, std::byte*, size_t>) {
+            f(task, own, static_cast<size_t>(lane));
+          } else {
+            f(task, own);
           }
         }
       }

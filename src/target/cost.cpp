@@ -194,6 +194,11 @@ double Cost::rows_ns(const Shape& whole, const Shape& box) const {
   return elements_of(box) / std::max(1.0, row) * std::min(machine_.row_ns, left_out);
 }
 
+double Cost::columns_ns(const Shape& whole, const Shape& box) const {
+  const double row = static_cast<double>(box.dims.back()) * stored_bytes(whole.type);
+  return row < kLineBytes ? rows_ns(whole, box) : 0;
+}
+
 double Cost::kernel_step_ns(const KernelWork& work, double distance, double part) const {
   const double whole = machine_.kernel_factor * work.arithmetic_ns + work.rows_ns +
                        work.bytes * distance * machine_.memory_factor * machine_.byte_ns;

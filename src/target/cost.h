@@ -60,6 +60,8 @@ class Cost {
   /// By one core: the time to read or write a box with these extents in an array of that shape, whose rows aren't
   /// contiguous.
   double rows_ns(const Shape& whole, const Shape& box) const;
+  /// The same if the box is columns, each element in a cache line of its own; else 0.
+  double columns_ns(const Shape& whole, const Shape& box) const;
   /// distance: the mean over all its bytes. part: the share of the work that is done; the rest is skipped if results
   /// are there already.
   double kernel_step_ns(const KernelWork& work, double distance, double part) const;

@@ -17,7 +17,6 @@ namespace {
 
 constexpr size_t kFewOps = 4;          ///< small integers that so few operations compute from constants are sunk, too
 constexpr double kFewBytes = 1 << 12;  ///< smaller values aren't traced further
-constexpr int64_t kLineBytes = 64;     ///< of a cache line
 
 double value_bytes(const Instruction& i) { return static_cast<double>(safe_logical_bytes(i.shape)); }
 
@@ -110,8 +109,7 @@ double columns_ns(const LoopCarry& carry, size_t k, const Cost& cost) {
       if (i->opcode != Opcode::kDynamicSlice || i->operands[0] != read) continue;
       Dims box(permutation.size());
       for (size_t d = 0; d < box.size(); ++d) box[static_cast<size_t>(permutation[d])] = i->shape.dims[d];
-      if (box.back() * stored_bytes(value->shape.type) >= kLineBytes) continue;
-      ns += cost.rows_ns(value->operand(0).shape, Shape::array(value->shape.type, box));
+      ns += cost.columns_ns(value->operand(0).shape, Shape::array(value->shape.type, box));
     }
   }
   return ns;
