@@ -99,12 +99,14 @@ void copy(const StridedGroup& outer, const StridedGroup& inner, const From* from
 
 void copy_block(int64_t element_bytes, const StridedGroup& outer, const StridedGroup& inner, const void* data,
                 int64_t origin, IndexRange outer_range, IndexRange inner_range, std::byte* block) {
-  if (element_bytes == 4) {
-    copy(outer, inner, static_cast<const uint32_t*>(data) + origin, outer_range, inner_range,
-         reinterpret_cast<uint32_t*>(block));
-  } else {
-    copy(outer, inner, static_cast<const uint16_t*>(data) + origin, outer_range, inner_range,
-         reinterpret_cast<uint16_t*>(block));
+  const auto of = [&]<class Element>(Element) {
+    copy(outer, inner, static_cast<const Element*>(data) + origin, outer_range, inner_range,
+         reinterpret_cast<Element*>(block));
+  };
+  switch (element_bytes) {
+    case 1: return of(uint8_t{});
+    case 2: return of(uint16_t{});
+    default: return of(uint32_t{});
   }
 }
 

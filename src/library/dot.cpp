@@ -87,7 +87,7 @@ std::unique_ptr<LibraryRoutine> make_dot(const Instruction& dot) {
                    free_dims(r.rank(), attributes.rhs_contracting_dims, attributes.rhs_batch_dims)};
   const bool adds = has_addend(dot);
   // Panels add the terms of an element one after another, whatever the number of rows and columns; oneDNN may not.
-  if (!in_order) {
+  if (!in_order || is_integral(dot.shape.type)) {
     if (auto few = make_dot_of_few_columns(left, right, dot.shape.type, adds)) return few;
     if (auto by_onednn = make_dot_by_onednn(left, right, dot.shape.type, adds)) return by_onednn;
     if (auto unpacked = make_dot_unpacked(left, right, dot.shape.type, adds)) return unpacked;

@@ -49,7 +49,7 @@ class DotByOneDnn : public LibraryRoutine {
     copies_right_ = by_columns_ ? !is_dense(right.columns, right.rows) : !is_dense(right.rows, right.columns);
     rows_ = rows_of_tile(m_, batches, m_ * n_ * k_);
     // Sums that are rounded only at the end are kept in scratch: worthwhile if they are smaller than the copies.
-    const bool is_rounded = result != ElementType::kF32;
+    const bool is_rounded = result == ElementType::kBF16;
     const bool is_deep = copies_left_ && !by_columns_ && (!is_rounded || k_ > 4 * n_);
     depth_ = is_deep ? std::min(k_, kCopiedDepth) : k_;
     sums_apart_ = is_rounded && depth_ < k_;
@@ -170,16 +170,19 @@ std::unique_ptr<LibraryRoutine> make_dot_by_onednn(const MatrixView& left, const
                                                    bool adds) {
   const bool floats = left.type == ElementType::kF32 && result == ElementType::kF32;
   const bool halves = left.type == ElementType::kBF16 && (result == ElementType::kBF16 || result == ElementType::kF32);
-  if (left.type != right.type || (!floats && !halves)) return nullptr;
+  const bool bytes = left.type == ElementType::kS8 && result == ElementType::kS32;
+  if (left.type != right.type || (!floats && !halves && !bytes)) return nullptr;
   const int64_t m = left.rows.extent, n = right.columns.extent, k = left.columns.extent;
   const int64_t few = floats && left.batch.extent > 1 ? kFewProductsOfMany : kFewProducts;
   if (m == 0 || n < 2 || k < 2 || left.batch.extent == 0 || m * n < few / k) return nullptr;
   if (!adds) {
     if (auto few_rows = make_dot_of_few_rows(left, right, result)) return few_rows;
   }
-  if (auto few_tasks = make_dot_of_few_tasks(left, right, result, adds)) return few_tasks;
-  if (auto unpacked = make_dot_unpacked(left, right, result, adds)) return unpacked;
-  if (auto by_tiles = make_dot_by_tiles(left, right, result, adds)) return by_tiles;
+  if (!bytes) {
+    if (auto few_tasks = make_dot_of_few_tasks(left, right, result, adds)) return few_tasks;
+    if (auto unpacked = make_dot_unpacked(left, right, result, adds)) return unpacked;
+    if (auto by_tiles = make_dot_by_tiles(left, right, result, adds)) return by_tiles;
+  }
   auto dot = std::make_unique<DotByOneDnn>(left, right, result, adds);
   if (!dot->usable()) return nullptr;
   return dot;

@@ -1,5 +1,5 @@
 #pragma once
-/// dot of f32 and bf16 matrices in tiles of rows, each a call of oneDNN.
+/// dot of f32, bf16 and 8-bit matrices (summed in s32) in tiles of rows, each a call of oneDNN.
 
 #include "library/gemm.h"
 #include "library/library.h"

@@ -96,7 +96,14 @@ std::recursive_mutex& making() {
   return mutex;
 }
 
-dnnl_data_type_t type_of(ElementType type) { return type == ElementType::kBF16 ? dnnl_bf16 : dnnl_f32; }
+dnnl_data_type_t type_of(ElementType type) {
+  switch (type) {
+    case ElementType::kBF16: return dnnl_bf16;
+    case ElementType::kS8: return dnnl_s8;
+    case ElementType::kS32: return dnnl_s32;
+    default: return dnnl_f32;
+  }
+}
 
 }  // namespace
 

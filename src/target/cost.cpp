@@ -47,10 +47,12 @@ bool lies_by_columns(const Instruction& dot) {
   return !contracted.empty() && std::ranges::find(contracted, dot.operand(0).shape.rank() - 1) == contracted.end();
 }
 
-/// The width of a term in 32-bit words: that of its factors, since summing in a wider type isn't slower.
+/// The width of a term in 32-bit words: that of its factors, since summing in a wider type isn't slower; of integers
+/// only if they have 8 bits, for which processors have instructions.
 double product_width(const Instruction& dot) {
   const ElementType left = dot.operand(0).shape.type, right = dot.operand(1).shape.type;
-  const bool narrow = is_floating(left) && is_floating(right);
+  const bool bytes = left == ElementType::kS8 && right == ElementType::kS8 && dot.shape.type == ElementType::kS32;
+  const bool narrow = (is_floating(left) && is_floating(right)) || bytes;
   return (narrow ? std::max(type_bits(left), type_bits(right)) : type_bits(dot.shape.type)) / 32.0;
 }
 

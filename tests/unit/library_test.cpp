@@ -321,6 +321,26 @@ TEST(LibraryDot, AllTypes) {
   expect_as_defined(dot("f32[70,90]", "f16[70,130]", "f16[130,90]", how), 1e-6);
 }
 
+// Eight bits by oneDNN, where it has code for them: all layouts, depths that don't fill its groups of four, few rows.
+TEST(LibraryDot, BytesSummedInWords) {
+  for (const int m : {2, 33, 150}) {
+    for (const int n : {31, 64, 257}) {
+      for (const int k : {64, 91, 515}) {
+        const std::string down = fmt::format("s8[{},{}]", m, k), across = fmt::format("s8[{},{}]", k, m);
+        const std::string right = fmt::format("s8[{},{}]", k, n), turned = fmt::format("s8[{},{}]", n, k);
+        const std::string to = fmt::format("s32[{},{}]", m, n);
+        expect_as_defined(dot(to, down, right, "lhs_contracting_dims={1}, rhs_contracting_dims={0}"), 0);
+        expect_as_defined(dot(to, down, turned, "lhs_contracting_dims={1}, rhs_contracting_dims={1}"), 0);
+        expect_as_defined(dot(to, across, right, "lhs_contracting_dims={0}, rhs_contracting_dims={0}"), 0);
+        expect_as_defined(dot(to, across, turned, "lhs_contracting_dims={0}, rhs_contracting_dims={1}"), 0);
+      }
+    }
+  }
+  expect_as_defined(dot("s32[5,100,70]", "s8[5,100,80]", "s8[80,5,70]",
+                        "lhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_batch_dims={1}, rhs_contracting_dims={0}"),
+                    0);
+}
+
 std::string convolution(const std::string& result, const std::string& input, const std::string& kernel,
                         const std::string& attributes) {
   return fmt::format(
