@@ -38,13 +38,24 @@ struct Contracted {
   Dims left, right;
 };
 
-/// The same pairs in the order in which most of them merge into one dimension; sums must be allowed in any order.
+/// How often a copy of an operand begins a new stretch of memory if its contracted dimensions are walked in this order;
+/// 0: they are one dimension.
+double stretches(const Shape& operand, const Dims& contracted) {
+  const StridedGroup group(operand.dims, row_major_strides(operand.dims), contracted);
+  if (group.is_one()) return 0;
+  // Either the group or the other dimensions end in the one along which memory runs.
+  const int64_t last = operand.rank() - 1;
+  const bool ends_in_others = std::ranges::find(contracted, last) == contracted.end();
+  const bool ends_near = group.dims.back().stride == 1;
+  const int64_t run = ends_in_others ? operand.dims.back() : ends_near ? group.dims.back().extent : 1;
+  return 1 + static_cast<double>(element_count(operand)) / static_cast<double>(run);
+}
+
+/// The same pairs in the order in which both operands are copied in the longest stretches; sums must be allowed in any
+/// order.
 Contracted in_memory_order(const DotAttributes& dot, const Shape& left, const Shape& right) {
   const Contracted given{dot.lhs_contracting_dims, dot.rhs_contracting_dims};
-  const auto runs = [&](const Contracted& dims) {
-    return StridedGroup(left.dims, row_major_strides(left.dims), dims.left).dims.size() +
-           StridedGroup(right.dims, row_major_strides(right.dims), dims.right).dims.size();
-  };
+  const auto cost = [&](const Contracted& dims) { return stretches(left, dims.left) + stretches(right, dims.right); };
   Contracted best = given;
   for (const Dims* key : {&given.right, &given.left}) {
     std::vector<size_t> order(key->size());
@@ -55,7 +66,7 @@ Contracted in_memory_order(const DotAttributes& dot, const Shape& left, const Sh
       sorted.left.push_back(given.left[k]);
       sorted.right.push_back(given.right[k]);
     }
-    if (runs(sorted) < runs(best)) best = sorted;
+    if (cost(sorted) < cost(best)) best = sorted;
   }
   return best;
 }

@@ -32,7 +32,11 @@ int64_t rows_of_tile(int64_t m, int64_t batches, int64_t products) {
     return (m / 2 + kFewestRowsOfHalf - 1) / kFewestRowsOfHalf * kFewestRowsOfHalf;
   }
   const int64_t share = (m * batches / kFewestTiles + 63) / 64 * 64;
-  return std::min(m, std::clamp(share, kFewestTileRows, kMostTileRows));
+  const int64_t most = std::min(m, std::clamp(share, kFewestTileRows, kMostTileRows));
+  if (batches * m > kFewestTiles * most) return most;
+  // Few tiles are of one size, so that threads end together.
+  const int64_t tiles = (m + most - 1) / most;
+  return std::min(most, (m / tiles + kFewestRowsOfHalf - 1) / kFewestRowsOfHalf * kFewestRowsOfHalf);
 }
 
 class DotByOneDnn : public LibraryRoutine {

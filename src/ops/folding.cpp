@@ -8,7 +8,7 @@
 namespace lowtide::engine {
 namespace {
 
-/// The neutral element of a fold; kNoId if the fold must keep its order or has no neutral element.
+/// The neutral element of a fold, a constant; kNoId if the fold must keep its order or has no neutral element.
 NodeId neutral_of(NestBuilder& nest, Opcode opcode, ElementType type) {
   const TypeKind kind = type_kind(type);
   const bool ordering = opcode == Opcode::kMaximum || opcode == Opcode::kMinimum;
@@ -20,6 +20,11 @@ NodeId neutral_of(NestBuilder& nest, Opcode opcode, ElementType type) {
     if (opcode == Opcode::kAdd && wide) return nest.number(type, -0.0);  // 0 + -0 would lose the sign
     if (opcode == Opcode::kMultiply && wide) return nest.number(type, 1);
     return kNoId;
+  }
+  if (kind == TypeKind::kComplex) {
+    if (opcode != Opcode::kAdd) return kNoId;
+    const NodeId part = nest.number(type == ElementType::kC64 ? ElementType::kF32 : ElementType::kF64, -0.0);
+    return nest.operation(Opcode::kComplex, type, {part, part});
   }
   if (kind == TypeKind::kPredicate) {
     const bool is_true = opcode == Opcode::kMultiply || opcode == Opcode::kMinimum || opcode == Opcode::kAnd;

@@ -15,10 +15,10 @@ struct Combine {
 };
 
 /// A loop nest around one combining operation. Loops may be split into lanes if every accumulator is folded separately,
-/// by a commutative operation that rounds little (f32, f64) or not at all (integers, minimum and maximum of any
-/// floats). A sum of small floats is computed in f32 and rounded once, at the end. All other folds run in order,
-/// outermost loop first, and round after every step; among them are all computations that aren't known to be
-/// associative.
+/// by a commutative operation that rounds little (f32, f64, sums of complex numbers of these) or not at all (integers,
+/// minimum and maximum of any floats). A sum of small floats is computed in f32 and rounded once, at the end. All other
+/// folds run in order, outermost loop first, and round after every step; among them are all computations that aren't
+/// known to be associative.
 class Folding {
  public:
   Folding(ElementContext& context, Combine combine, std::vector<NodeId> initial);
