@@ -1,6 +1,10 @@
 #include "library/comparator.h"
 
+#include <cmath>
+#include <cstring>
 #include <unordered_map>
+
+#include "library/convert.h"
 
 namespace lowtide::engine {
 namespace {
@@ -55,6 +59,45 @@ class Copy {
   std::unordered_map<const Instruction*, Instruction*> copies_;
 };
 
+/// The number that a scalar constant of a floating type is; nullopt if it isn't one, or not known.
+std::optional<double> floating_constant(const Instruction& i) {
+  if (i.opcode != Opcode::kConstant || !is_floating(i.shape.type) || i.shape.rank() != 0) return std::nullopt;
+  const Value& value = i.as<ConstantAttributes>().value;
+  if (!value || !value->known()) return std::nullopt;
+  return dispatch(i.shape.type, [&]<class T>() -> std::optional<double> {
+    if constexpr (is_complex_v<T>) {
+      return std::nullopt;
+    } else {
+      T element;
+      std::memcpy(&element, value->bytes().data(), sizeof(T));
+      return static_cast<double>(to_sum<double>(element));
+    }
+  });
+}
+
+/// Is this how JAX orders floats: select(x is NaN, NaN, select(x is 0, 0, x)), in either order?
+bool joins_zeros_and_nans(const Instruction& key) {
+  if (!is_floating(key.shape.type)) return false;
+  std::vector<const Instruction*> selects;
+  const Instruction* x = &key;
+  for (; x->opcode == Opcode::kSelect; x = x->operands[2]) selects.push_back(x);
+  if (selects.size() != 2 || x->opcode != Opcode::kParameter) return false;
+  bool zeros = false, nans = false;
+  for (size_t k = 0; k < 2; ++k) {
+    const Instruction &when = selects[k]->operand(0), &then = selects[k]->operand(1);
+    if (when.opcode != Opcode::kCompare) return false;
+    const auto& how = when.as<CompareAttributes>();
+    const Instruction* of = when.operands[0];
+    const bool is_of_x = of == x || (k == 0 && of == selects[1]);  // which is as much a NaN, or a zero, as x
+    if (how.type == CompareType::kTotalOrder || !is_of_x) return false;
+    const std::optional<double> made = floating_constant(then);
+    if (!made || std::signbit(*made)) return false;
+    nans |= how.direction == CompareDirection::kNe && when.operands[1] == of && std::isnan(*made);
+    zeros |= how.direction == CompareDirection::kEq && floating_constant(when.operand(1)) == 0.0 && *made == 0;
+  }
+  return zeros && nans;
+}
+
 /// The key of a comparison.
 std::optional<SortKey> single_key(const Instruction& root) {
   if (root.opcode != Opcode::kCompare) return std::nullopt;
@@ -77,6 +120,7 @@ std::optional<SortKey> single_key(const Instruction& root) {
   if (first->opcode != Opcode::kParameter) {
     key.function = Copy().program(*first);
     if (!key.function) return std::nullopt;
+    key.joins_equals = joins_zeros_and_nans(*first);
   }
   return key;
 }

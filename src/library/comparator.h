@@ -14,6 +14,7 @@ struct SortKey {
   size_t operand = 0;
   ElementType type = ElementType::kF32;   ///< of the key
   std::optional<ScalarProgram> function;  ///< f; none: the element itself
+  bool joins_equals = false;              ///< f only turns -0 into 0, and every NaN into one that is positive
   bool descending = false;
   bool total_order = false;  ///< otherwise zeros are equal, and NaN compares as unordered
 };

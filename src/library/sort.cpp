@@ -1,5 +1,6 @@
 /// sort: by keys if the comparator is "f(a) < f(b)", the least significant key first if there are several, otherwise by
-/// merging; each line separately.
+/// merging; each line separately, or many short lines at once.
+#include <array>
 #include <cstring>
 #include <numeric>
 
@@ -9,6 +10,7 @@
 #include "library/radix_in_place.h"
 #include "library/routines.h"
 #include "library/sort_alone.h"
+#include "library/sort_lines.h"
 #include "library/strided.h"
 #include "ops/index_space.h"
 
@@ -17,6 +19,28 @@ namespace {
 
 /// Up to this count, sorting without separate keys saves nothing.
 constexpr int64_t kFewKeys = 1024;
+/// Fewer lines are sorted one by one.
+constexpr int64_t kFewLines = 4;
+/// Of all groups of lines that are sorted together at once.
+constexpr int64_t kTogetherBytes = int64_t{1} << 20;
+
+/// A number that orders elements as the comparator does; false: the element is a NaN, which it leaves unordered.
+template <class T>
+bool make_key(const SortKey& by, const std::byte* element, size_t width, ScalarProgram* function, order_key_t<T>& key) {
+  if (by.function && !by.joins_equals) {
+    std::memcpy(function->parameter(0), element, width);
+    function->run();
+    element = function->result(0);
+  }
+  T value;
+  std::memcpy(&value, element, sizeof(T));
+  const bool nan = is_nan(value);
+  if (nan && !by.total_order) return false;
+  key = order_key(value, !by.total_order || by.joins_equals);
+  if (nan && by.joins_equals) key = ~order_key_t<T>{0};
+  if (by.descending) key = static_cast<order_key_t<T>>(~key);
+  return true;
+}
 
 /// Bottom-up merge sort, as in the definition: the same result even for inconsistent comparators.
 template <class ComesBefore>
@@ -70,7 +94,14 @@ class Sort : public LibraryRoutine {
     } else if (stride_ != 1) {
       bytes = count_ * widest;
     }
-    lanes_ = Lanes(count_ > 0 ? lines_.extent : 0, bytes);
+    int64_t tasks = count_ > 0 ? lines_.extent : 0;
+    if (keys_.size() == 1 && stored_bytes(keys_[0].type) <= 4 && !is_complex(keys_[0].type) && count_ > 1 &&
+        count_ <= kLongestTogether && lines_.extent >= kFewLines) {
+      together_ = true;
+      bytes = std::max(bytes, align_scratch(together_bytes()) + count_ * widest);
+      tasks = (lines_.extent + kLinesTogether - 1) / kLinesTogether;
+    }
+    lanes_ = together_ ? Lanes(tasks, bytes, kTogetherBytes) : Lanes(tasks, bytes);
     comparators_.assign(static_cast<size_t>(lanes_.count), comparator);
     key_functions_.resize(static_cast<size_t>(lanes_.count));
     for (auto& functions : key_functions_) {
@@ -82,25 +113,35 @@ class Sort : public LibraryRoutine {
 
   Status run(std::span<const void* const> operands, std::span<void* const> results, void* scratch,
              ThreadPool& pool) override {
+    if (together_) {
+      lanes_.run(pool, scratch, [&](int64_t task, std::byte* room, size_t lane) {
+        const int64_t first = task * kLinesTogether, end = std::min(first + kLinesTogether, lines_.extent);
+        if (sort_together(operands, results, first, lane, room)) return;
+        for (int64_t line = first; line < end; ++line) sort_line(operands, results, line, lane, room, nullptr);
+      });
+      return {};
+    }
+    ThreadPool* shared = lines_.extent == 1 ? &pool : nullptr;
     lanes_.run(pool, scratch, [&](int64_t line, std::byte* room, size_t lane) {
-      const int64_t start = lines_.offset(line);
-      if (alone_) {
-        sort_one(operands[0], results[0], start, lane, room, lines_.extent == 1 ? &pool : nullptr);
-        return;
-      }
-      std::byte* after = room + order_bytes_;
-      auto* order = reinterpret_cast<uint32_t*>(room);
-      if (!sort_by_keys(operands, start, lane, room, lines_.extent == 1 ? &pool : nullptr)) {
-        std::iota(order, order + count_, 0u);
-        merge_sort(order, reinterpret_cast<uint32_t*>(after), count_,
-                   Before{*this, comparators_[lane], operands, start});
-      }
-      for (size_t k = 0; k < results.size(); ++k) permute(operands[k], results[k], k, start, order, after);
+      sort_line(operands, results, line, lane, room, shared);
     });
     return {};
   }
 
  private:
+  void sort_line(std::span<const void* const> operands, std::span<void* const> results, int64_t line, size_t lane,
+                 std::byte* room, ThreadPool* pool) {
+    const int64_t start = lines_.offset(line);
+    if (alone_) return sort_one(operands[0], results[0], start, lane, room, pool);
+    std::byte* after = room + order_bytes_;
+    auto* order = reinterpret_cast<uint32_t*>(room);
+    if (!sort_by_keys(operands, start, lane, room, pool)) {
+      std::iota(order, order + count_, 0u);
+      merge_sort(order, reinterpret_cast<uint32_t*>(after), count_, Before{*this, comparators_[lane], operands, start});
+    }
+    for (size_t k = 0; k < results.size(); ++k) permute(operands[k], results[k], k, start, order, after);
+  }
+
   struct Before {
     const Sort& sort;
     ScalarProgram& comparator;
@@ -118,6 +159,63 @@ class Sort : public LibraryRoutine {
     }
   };
 
+  ScalarProgram* function_of(size_t lane, size_t k) {
+    auto& function = key_functions_[lane][k];
+    return function ? &*function : nullptr;
+  }
+
+  /// Sorts several lines from `first` on, all at once. False: see sort_by_keys.
+  bool sort_together(std::span<const void* const> operands, std::span<void* const> results, int64_t first, size_t lane,
+                     std::byte* room) {
+    constexpr int64_t kLines = kLinesTogether;
+    auto* keys = reinterpret_cast<uint64_t*>(room);
+    std::array<int64_t, kLines> starts;
+    for (int64_t l = 0; l < kLines; ++l) starts[l] = lines_.offset(std::min(first + l, lines_.extent - 1));
+    const SortKey& by = keys_[0];
+    const bool is_ordered = dispatch(by.type, [&]<class T>() -> bool {
+      if constexpr (is_complex_v<T> || sizeof(order_key_t<T>) > 4) {
+        return false;
+      } else {
+        const auto width = static_cast<size_t>(stored_bytes(types_[by.operand]));
+        const auto* from = static_cast<const std::byte*>(operands[by.operand]);
+        ScalarProgram* function = function_of(lane, 0);
+        bool all = true;
+        for (int64_t i = 0; i < count_; ++i) {
+          for (int64_t l = 0; l < kLines; ++l) {
+            order_key_t<T> key = 0;
+            all &= make_key<T>(by, from + place(starts[l], i) * width, width, function, key);
+            keys[i * kLines + l] = key_at<order_key_t<T>>(key, static_cast<uint32_t>(i));
+          }
+        }
+        return all;
+      }
+    });
+    if (!is_ordered) return false;
+    sort_lines_together(keys, count_);
+    const int64_t lines = std::min(kLines, lines_.extent - first);
+    for (size_t k = 0; k < results.size(); ++k) {
+      dispatch(types_[k], [&]<class T>() {
+        const T* from = static_cast<const T*>(operands[k]);
+        T* to = static_cast<T*>(results[k]);
+        T* copied = reinterpret_cast<T*>(room + align_scratch(together_bytes()));
+        for (int64_t l = 0; l < lines; ++l) {
+          const T* line = from + starts[l];
+          int64_t stride = stride_;
+          if (operands[k] == results[k]) {
+            for (int64_t i = 0; i < count_; ++i) copied[i] = line[i * stride_];
+            line = copied;
+            stride = 1;
+          }
+          for (int64_t i = 0; i < count_; ++i)
+            to[starts[l] + i * stride_] = line[static_cast<uint32_t>(keys[i * kLines + l]) * stride];
+        }
+      });
+    }
+    return true;
+  }
+
+  int64_t together_bytes() const { return count_ * kLinesTogether * static_cast<int64_t>(sizeof(uint64_t)); }
+
   size_t place(int64_t start, int64_t index) const { return static_cast<size_t>(start + index * stride_); }
 
   /// Sorts one array in place, without separate keys.
@@ -129,7 +227,7 @@ class Sort : public LibraryRoutine {
       if (line != from + start) {
         for (int64_t i = 0; i < count_; ++i) line[i] = from[place(start, i)];
       }
-      sort_alone(types_[0], keys_[0], keys_[0].function ? &*key_functions_[lane][0] : nullptr, line, count_, pool);
+      sort_alone(types_[0], keys_[0], function_of(lane, 0), line, count_, pool);
       if (line == to) return;
       for (int64_t i = 0; i < count_; ++i) to[i * stride_] = line[i];
     });
@@ -162,17 +260,9 @@ class Sort : public LibraryRoutine {
         const auto* from = static_cast<const std::byte*>(operands[by.operand]);
         for (int64_t i = 0; i < count_; ++i) {
           const std::byte* element = from + place(start, before == nullptr ? i : before[i]) * width;
-          if (by.function) {
-            ScalarProgram& function = *key_functions_[lane][k];
-            std::memcpy(function.parameter(0), element, width);
-            function.run();
-            element = function.result(0);
-          }
-          T value;
-          std::memcpy(&value, element, sizeof(T));
-          if (!by.total_order && is_nan(value)) return false;
-          const Key key = order_key(value, !by.total_order);
-          keys[i] = key_at<Key>(by.descending ? static_cast<Key>(~key) : key, static_cast<uint32_t>(i));
+          Key key;
+          if (!make_key<T>(by, element, width, function_of(lane, k), key)) return false;
+          keys[i] = key_at<Key>(key, static_cast<uint32_t>(i));
         }
         if (pool != nullptr) {
           radix_sort_in_place(keys, count_, *pool, kTopByte<Key>);
@@ -207,7 +297,7 @@ class Sort : public LibraryRoutine {
 
   std::vector<SortKey> keys_;
   int64_t count_ = 0, stride_ = 1, order_bytes_ = 0, key_bytes_ = 0;
-  bool alone_ = false;
+  bool alone_ = false, together_ = false;  ///< is each line one array, are several sorted at once
   StridedGroup lines_;
   std::vector<ElementType> types_;
   Lanes lanes_;

@@ -1,6 +1,7 @@
 #include "library/sort_alone.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <vector>
 
@@ -38,13 +39,15 @@ class AloneSorter {
   AloneSorter(ElementType type, const SortKey& key, ScalarProgram* function, Number* line, int64_t count,
               ThreadPool* pool)
       : ordered_{is_floating(type), type_kind(type) == TypeKind::kSigned, key.descending},
-        function_(function),
+        function_(key.joins_equals ? nullptr : function),
+        joins_equals_(key.joins_equals),
+        infinity_(infinity_of(type)),
         line_(line),
         count_(count),
         pool_(pool) {}
 
   void run() {
-    if (function_ && !find_images()) return merge_sort(line_, line_ + count_);
+    if ((function_ != nullptr || joins_equals_) && !find_images()) return merge_sort(line_, line_ + count_);
     std::ranges::sort(images_, {}, [this](Number image) { return ordered_.of(image); });
     // Elements that f makes equal go to the end, in their input order; the others need no stable sort.
     int64_t rest = gather();
@@ -100,7 +103,30 @@ class AloneSorter {
     merge(join, right, end);
   }
 
+  /// The bits of infinity of a floating type; 0 for others.
+  static Number infinity_of(ElementType type) {
+    switch (type) {
+      case ElementType::kF16: return static_cast<Number>(0x7C00);
+      case ElementType::kBF16: return static_cast<Number>(0x7F80);
+      case ElementType::kF32: return static_cast<Number>(0x7F800000);
+      case ElementType::kF64: return static_cast<Number>(uint64_t{0x7FF} << 52);
+      default: return 0;
+    }
+  }
+
+  /// Does a comparison find the number equal to zero? It does for denormals where these are flushed.
+  bool is_zero(Number size) const {
+    if constexpr (sizeof(Number) == 8) return std::bit_cast<double>(size) == 0;
+    if constexpr (sizeof(Number) == 4) return std::bit_cast<float>(size) == 0;
+    const bool is_half = infinity_ == infinity_of(ElementType::kF16);  // computed in f32, which has its denormals
+    return is_half ? size == 0 : std::bit_cast<float>(static_cast<uint32_t>(size) << 16) == 0;
+  }
+
   Number value(Number bits) {
+    if (joins_equals_) {
+      const auto size = static_cast<Number>(bits & ~Ordered<Number>::kTop);
+      return is_zero(size) ? 0 : size > infinity_ ? static_cast<Number>(infinity_ | 1) : bits;
+    }
     if (!function_) return bits;
     std::memcpy(function_->parameter(0), &bits, sizeof(bits));
     function_->run();
@@ -131,6 +157,8 @@ class AloneSorter {
 
   Ordered<Number> ordered_;
   ScalarProgram* function_;
+  bool joins_equals_;
+  Number infinity_;
   Number* line_;
   int64_t count_;
   ThreadPool* pool_;
@@ -162,6 +190,7 @@ bool sorts_alone(ElementType type, const SortKey& key) {
   if (!has_ordered_bits(type) || !key.total_order) return false;
   if (!key.function) return true;
   if (key.type != type) return false;
+  if (key.joins_equals) return true;
   ScalarProgram function = *key.function;
   const auto width = static_cast<size_t>(type_bits(type) / 8);
   // Multiples of an odd number cover all exponents; a suitable function changes only few of them.

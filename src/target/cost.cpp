@@ -219,6 +219,23 @@ double Cost::product_ns(const Instruction& dot) const {
          (1 + machine_.rows_to_fill / rows(dot) + depth / terms + turned);
 }
 
+/// Short lines are sorted in groups, whose time is that of their keys and of moving what they sort; of longer ones most
+/// is the comparisons.
+double Cost::sort_ns(const Instruction& sort) const {
+  constexpr double kLongestInGroup = 2048, kGroup = 16, kMoved = 2.5, kStartOfLine = 5;  // library/sort_lines.h
+  const double keys = elements_of(sort.operand(0).shape);
+  const auto d = static_cast<size_t>(sort.as<SortAttributes>().dimension);
+  const auto line = static_cast<double>(std::max<int64_t>(1, sort.operand(0).shape.dims[d]));
+  const double lines = keys / line;
+  if (line <= kLongestInGroup && lines >= kGroup / 4) {
+    const double groups = std::ceil(lines / kGroup);
+    const double cores = std::min<double>(machine_.cores, groups);
+    return groups * kGroup * line * kMoved * machine_.compare_ns * machine_.cores / cores;
+  }
+  const double comparisons = std::min(std::log2(std::max(2.0, keys)), std::log2(std::max(2.0, line)) + kStartOfLine);
+  return keys * comparisons * machine_.compare_ns;
+}
+
 double Cost::library_ns(const Instruction& i) const {
   const double elements = elements_of(i.shape);
   switch (i.opcode) {
@@ -228,10 +245,7 @@ double Cost::library_ns(const Instruction& i) const {
       return elements * (convolution_terms(i) + machine_.depth_to_fill) * machine_.product_ns * width;
     }
     case Opcode::kTopK: return elements_of(i.operand(0).shape) * machine_.compare_ns;  // most keys are compared once
-    case Opcode::kSort: {
-      const double keys = elements_of(i.operand(0).shape);
-      return keys * std::log2(std::max(2.0, keys)) * machine_.compare_ns;
-    }
+    case Opcode::kSort: return sort_ns(i);
     case Opcode::kFft: {
       double points = 1;
       for (const int64_t length : i.as<FftAttributes>().length) points *= static_cast<double>(length);

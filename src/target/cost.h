@@ -83,6 +83,7 @@ class Cost {
   double library_ns(const Instruction& i) const;
   double unknown_call_ns(const Instruction& call) const;
   double product_ns(const Instruction& dot) const;
+  double sort_ns(const Instruction& sort) const;
   double computation_ns(const Computation& computation, int depth) const;
   double operation_ns(const Instruction& i) const;
 

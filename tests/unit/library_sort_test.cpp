@@ -79,6 +79,34 @@ TEST(LibrarySort, SeveralArraysInStep) {
   }
 }
 
+/// More lines than are sorted at once, in all layouts; NaN that a comparator leaves unordered; other arrays in step.
+TEST(LibrarySort, ManyLinesTogether) {
+  for (const char* type : {"f32", "bf16", "f16", "s8", "u32", "pred", "f64"}) {
+    const std::string t = type;
+    for (const std::string how : {"direction=LT", "direction=GT"}) {
+      for (const int n : {2, 3, 17, 129}) {
+        const std::string shape = fmt::format("{}[37,{}]", t, n), across = fmt::format("{}[{},37]", t, n);
+        const std::string between = fmt::format("{}[3,{},7]", t, n);
+        expect_as_defined(sort(shape, shape, 1, simple(t, how)), 0);
+        expect_as_defined(sort(across, across, 0, simple(t, how)), 0);
+        expect_as_defined(sort(between, between, 1, simple(t, how)), 0);
+      }
+    }
+  }
+  const std::string two =
+      "  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  c = f64[] parameter(2)\n  d = f64[] parameter(3)\n";
+  for (const std::string how : {"direction=LT", "direction=GT, type=TOTALORDER"})
+    expect_as_defined(sort("f32[5,20,9];f64[5,20,9]", "(f32[5,20,9], f64[5,20,9])", 1,
+                           two + "  ROOT r = pred[] compare(a, b), " + how + "\n"),
+                      0);
+  // The key is of another type than the array.
+  expect_as_defined(sort("f32[40,30]", "f32[40,30]", 1,
+                         "  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  half = f32[] constant(0.5)\n"
+                         "  x = pred[] compare(a, half), direction=GT\n  y = pred[] compare(b, half), direction=GT\n"
+                         "  ROOT r = pred[] compare(x, y), direction=LT\n"),
+                    0);
+}
+
 /// By the first array, where it is equal by the second, then by the third; written in both ways, with descending keys,
 /// and with an equality that isn't that of the keys.
 TEST(LibrarySort, SeveralKeys) {
@@ -152,27 +180,49 @@ TEST(LibrarySort, NanAndBothZeros) {
       "  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  c = s32[] "
       "parameter(2)\n  d = s32[] parameter(3)\n"
       "  ROOT r = pred[] compare(a, b), direction=LT\n";
-  for (const std::string& comparator : {std::string(kCanonical), partial}) {
-    const auto module = read(sort("f32[2,1500];s32[2,1500]", "(f32[2,1500], s32[2,1500])", 1, comparator));
-    std::vector<Value> arguments;
-    auto keys = std::make_shared<Literal>(Shape::array(ElementType::kF32, {2, 1500}));
-    auto places = std::make_shared<Literal>(Shape::array(ElementType::kS32, {2, 1500}));
-    const float inf = INFINITY;
-    const float some[] = {0.0f, -0.0f, 1.0f, -1.0f, inf, -inf, NAN, -NAN};
-    for (size_t i = 0; i < 3000; ++i) {
-      // NaN in the second line only: both ways are taken
-      keys->data<float>()[i] = some[i * 2654435761u % (i < 1500 ? 6 : 8)];
-      places->data<int32_t>()[i] = static_cast<int32_t>(i);
+  for (const Dims& dims : {Dims{2, 1500}, Dims{100, 30}}) {  // one line after the other, and many together
+    for (const std::string& comparator : {std::string(kCanonical), partial}) {
+      const std::string extents = fmt::format("[{},{}]", dims[0], dims[1]);
+      const auto module =
+          read(sort("f32" + extents + ";s32" + extents, "(f32" + extents + ", s32" + extents + ")", 1, comparator));
+      auto keys = std::make_shared<Literal>(Shape::array(ElementType::kF32, dims));
+      auto places = std::make_shared<Literal>(Shape::array(ElementType::kS32, dims));
+      const float inf = INFINITY;
+      const float some[] = {0.0f, -0.0f, 1.0f, -1.0f, inf, -inf, NAN, -NAN, 1e-40f};
+      for (size_t i = 0; i < 3000; ++i) {
+        // NaN in the second half only: both ways are taken
+        keys->data<float>()[i] = some[i * 2654435761u % (i < 1500 ? 6 : 9)];
+        places->data<int32_t>()[i] = static_cast<int32_t>(i);
+      }
+      const std::vector<Value> arguments = {keys, places};
+      const auto expected = interpret(*module, arguments);
+      ASSERT_TRUE(expected.ok());
+      const auto got = run(*module, arguments, 2, false);
+      std::vector<Value> leaves;
+      for (const Value& value : *expected) flatten(value, leaves);
+      for (size_t k = 0; k < 2; ++k)
+        EXPECT_EQ(std::memcmp(leaves[k]->bytes().data(), got[k].data(), got[k].size()), 0) << k << extents;
     }
-    arguments = {keys, places};
-    const auto expected = interpret(*module, arguments);
-    ASSERT_TRUE(expected.ok());
-    const auto got = run(*module, arguments, 2, false);
-    std::vector<Value> leaves;
-    for (const Value& value : *expected) flatten(value, leaves);
-    for (size_t k = 0; k < 2; ++k)
-      EXPECT_EQ(std::memcmp(leaves[k]->bytes().data(), got[k].data(), got[k].size()), 0) << k;
   }
+}
+
+/// A function is only known to join zeros and NaN if it turns them into the ones that come after all others.
+TEST(LibrarySort, RecognisesFloatsOfOneZeroAndOneNan) {
+  const auto joins = [](std::string_view from, std::string_view to) {
+    std::string comparator = kCanonical;
+    for (size_t at = 0; (at = comparator.find(from, at)) != std::string::npos; at += to.size())
+      comparator.replace(at, from.size(), to);
+    const auto module = read(sort("f32[9];s32[9]", "(f32[9], s32[9])", 0, comparator));
+    const std::vector<SortKey> keys = sort_keys(*module->entry->root->called[0]);
+    return keys.size() == 1 && keys[0].function && keys[0].joins_equals;
+  };
+  EXPECT_TRUE(joins("zero = f32[] constant(0)", "zero = f32[] constant(0)"));
+  EXPECT_FALSE(joins("zero = f32[] constant(0)", "zero = f32[] constant(-0)"));
+  EXPECT_FALSE(joins("zero = f32[] constant(0)", "zero = f32[] constant(1)"));
+  EXPECT_FALSE(joins("constant(nan)", "constant(inf)"));
+  EXPECT_FALSE(joins("constant(nan)", "constant(-nan)"));
+  EXPECT_FALSE(joins("direction=NE", "direction=LE"));
+  EXPECT_FALSE(joins("select(an, nan, a1)", "select(an, a1, nan)"));
 }
 
 /// One array in place: f makes both zeros equal, and every NaN.
