@@ -5,6 +5,7 @@
 #include "base/copy_bytes.h"
 #include "library/lanes.h"
 #include "library/small/small_batch.h"
+#include "library/solve_vector.h"
 
 namespace lowtide::engine {
 namespace {
@@ -62,6 +63,34 @@ class RowMajorTrsm : public LibraryRoutine {
   LapackProblem problem_;
   int64_t batch_, parts_ = 1;
   int32_t order_ = 0, vectors_ = 0, part_ = 1;
+};
+
+/// One vector per triangle.
+class SolveVectors : public LibraryRoutine {
+ public:
+  SolveVectors(ElementType type, int64_t order, int64_t batch, TriangleForm form)
+      : type_(type), order_(order), batch_(batch), form_(form) {}
+
+  int64_t scratch_bytes() const override { return 0; }
+
+  Status run(std::span<const void* const> operands, std::span<void* const> results, void*, ThreadPool& pool) override {
+    copy_bytes(results[0], operands[1], batch_ * order_ * stored_bytes(type_), pool);
+    pool.run(batch_, [&](int64_t k, int) {
+      const void* triangle = at(operands[0], k * order_ * order_, type_);
+      void* x = at(results[0], k * order_, type_);
+      if (type_ == ElementType::kF32) {
+        solve_vector(static_cast<const float*>(triangle), order_, form_, static_cast<float*>(x));
+      } else {
+        solve_vector(static_cast<const double*>(triangle), order_, form_, static_cast<double*>(x));
+      }
+    });
+    return {};
+  }
+
+ private:
+  ElementType type_;
+  int64_t order_, batch_;
+  TriangleForm form_;
 };
 
 class RowMajorPotrf : public LibraryRoutine {
@@ -159,6 +188,11 @@ std::unique_ptr<LibraryRoutine> make_row_major_potrf(const LapackProblem& proble
 
 std::unique_ptr<LibraryRoutine> make_row_major_trsm(const LapackProblem& problem, int64_t batch) {
   if (auto small = make_small_batch(problem, batch)) return small;
+  const bool is_left = problem.side == 'L';
+  if ((is_left ? problem.n : problem.m) == 1 && !is_complex(problem.type)) {
+    const TriangleForm form{problem.uplo == 'L', (problem.trans != 'N') == is_left, problem.diag == 'U'};
+    return std::make_unique<SolveVectors>(problem.type, is_left ? problem.m : problem.n, batch, form);
+  }
   return std::make_unique<RowMajorTrsm>(problem, batch);
 }
 
