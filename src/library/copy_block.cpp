@@ -106,7 +106,9 @@ void copy_block(int64_t element_bytes, const StridedGroup& outer, const StridedG
   switch (element_bytes) {
     case 1: return of(uint8_t{});
     case 2: return of(uint16_t{});
-    default: return of(uint32_t{});
+    case 4: return of(uint32_t{});
+    case 8: return of(uint64_t{});
+    default: return of(std::complex<double>{});
   }
 }
 

@@ -22,7 +22,7 @@ struct IndexRange {
   int64_t first = 0, count = 0;
 };
 
-/// rows[outer range] x columns[inner range], elements of `element_bytes` (1, 2 or 4), as a dense block.
+/// rows[outer range] x columns[inner range], elements of 1, 2, 4, 8 or 16 bytes, as a dense block.
 void copy_block(int64_t element_bytes, const StridedGroup& outer, const StridedGroup& inner, const void* data,
                 int64_t origin, IndexRange outer_range, IndexRange inner_range, std::byte* block);
 

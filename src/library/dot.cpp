@@ -2,7 +2,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "base/copy_bytes.h"
+#include "library/dot_by_panels.h"
+#include "library/dot_complex.h"
 #include "library/dot_few_columns.h"
 #include "library/dot_onednn.h"
 #include "library/dot_unpacked.h"
@@ -13,25 +14,6 @@
 
 namespace lowtide::engine {
 namespace {
-
-class DotByPanels : public LibraryRoutine {
- public:
-  /// `added_bytes`: size of operand 2, which is added; 0: there is none.
-  DotByPanels(MatrixView left, MatrixView right, ElementType result, int64_t added_bytes, Joining joining)
-      : gemm_(std::move(left), std::move(right), result), added_bytes_(added_bytes), joining_(joining) {}
-  int64_t scratch_bytes() const override { return gemm_.scratch_bytes(); }
-  Status run(std::span<const void* const> operands, std::span<void* const> results, void* scratch,
-             ThreadPool& pool) override {
-    if (added_bytes_ > 0) copy_bytes(results[0], operands[2], added_bytes_, pool);
-    gemm_.run(operands[0], operands[1], results[0], scratch, pool, added_bytes_ > 0, joining_);
-    return {};
-  }
-
- private:
-  PanelGemm gemm_;
-  int64_t added_bytes_;
-  Joining joining_;
-};
 
 /// Contracting dimensions of both operands, pair by pair, major first.
 struct Contracted {
@@ -102,10 +84,9 @@ std::unique_ptr<LibraryRoutine> make_dot(const Instruction& dot) {
     if (auto few = make_dot_of_few_columns(left, right, dot.shape.type, adds)) return few;
     if (auto by_onednn = make_dot_by_onednn(left, right, dot.shape.type, adds)) return by_onednn;
     if (auto unpacked = make_dot_unpacked(left, right, dot.shape.type, adds)) return unpacked;
+    if (auto complex = make_dot_complex(left, right, dot.shape.type, adds)) return complex;
   }
-  const int64_t added_bytes = adds ? element_count(dot.shape) * stored_bytes(dot.shape.type) : 0;
-  return std::make_unique<DotByPanels>(std::move(left), std::move(right), dot.shape.type, added_bytes,
-                                       in_order ? Joining::kInOrder : Joining::kAsPart);
+  return make_dot_by_panels(left, right, dot.shape.type, adds, in_order ? Joining::kInOrder : Joining::kAsPart);
 }
 
 }  // namespace lowtide::engine

@@ -48,12 +48,13 @@ bool lies_by_columns(const Instruction& dot) {
 }
 
 /// The width of a term in 32-bit words: that of its factors, since summing in a wider type isn't slower; of integers
-/// only if they have 8 bits, for which processors have instructions.
+/// only if they have 8 bits, for which processors have instructions. Complex numbers are multiplied as four real ones.
 double product_width(const Instruction& dot) {
   const ElementType left = dot.operand(0).shape.type, right = dot.operand(1).shape.type;
   const bool bytes = left == ElementType::kS8 && right == ElementType::kS8 && dot.shape.type == ElementType::kS32;
   const bool narrow = (is_floating(left) && is_floating(right)) || bytes;
-  return (narrow ? std::max(type_bits(left), type_bits(right)) : type_bits(dot.shape.type)) / 32.0;
+  const int bits = narrow ? std::max(type_bits(left), type_bits(right)) : type_bits(dot.shape.type);
+  return bits * (is_complex(dot.shape.type) ? 2 : 1) / 32.0;
 }
 
 /// Do most elements of a windowed reduction have terms in the padding? Then its kernel isn't cut where padding begins,

@@ -321,6 +321,25 @@ TEST(LibraryDot, AllTypes) {
   expect_as_defined(dot("f32[70,90]", "f16[70,130]", "f16[130,90]", how), 1e-6);
 }
 
+TEST(LibraryDot, ComplexAsReal) {
+  for (const std::string t : {"c64", "c128"}) {
+    const double tolerance = t == "c64" ? 1e-5 : 1e-13;
+    const auto of = [&](const char* extents) { return t + extents; };
+    expect_as_defined(
+        dot(of("[70,90]"), of("[70,31]"), of("[31,90]"), "lhs_contracting_dims={1}, rhs_contracting_dims={0}"),
+        tolerance);
+    expect_as_defined(
+        dot(of("[70,90]"), of("[31,70]"), of("[90,31]"), "lhs_contracting_dims={0}, rhs_contracting_dims={1}"),
+        tolerance);
+    expect_as_defined(dot(of("[3,70,80]"), of("[3,70,40]"), of("[40,3,80]"),
+                          "lhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_batch_dims={1}, rhs_contracting_dims={0}"),
+                      tolerance);
+    expect_as_defined(dot(of("[5,14,90]"), of("[5,4,14,8]"), of("[8,4,90]"),
+                          "lhs_contracting_dims={1,3}, rhs_contracting_dims={1,0}"),
+                      tolerance);
+  }
+}
+
 // Eight bits by oneDNN, where it has code for them: all layouts, depths that don't fill its groups of four, few rows.
 TEST(LibraryDot, BytesSummedInWords) {
   for (const int m : {2, 33, 150}) {

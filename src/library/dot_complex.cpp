@@ -1,0 +1,123 @@
+#include "library/dot_complex.h"
+
+#include <array>
+#include <complex>
+#include <span>
+
+#include "library/copy_block.h"
+#include "library/dot_by_panels.h"
+#include "library/dot_onednn.h"
+#include "library/dot_unpacked.h"
+#include "library/lanes.h"
+
+namespace lowtide::engine {
+namespace {
+
+/// Of one matrix, and of each of several, for which panels need no separate steps.
+constexpr int64_t kFewestComplex = int64_t{1} << 15, kFewestOfMany = int64_t{1} << 17;
+constexpr int64_t kFewestRows = 16;  ///< fewer aren't worth a copy of the right matrix
+
+StridedGroup one_dimension(int64_t extent, int64_t stride) {
+  StridedGroup group;
+  group.dims = {{extent, stride}};
+  group.extent = extent;
+  return group;
+}
+
+MatrixView dense(ElementType type, int64_t rows, int64_t columns) {
+  MatrixView view;
+  view.type = type;
+  view.rows = one_dimension(rows, columns);
+  view.columns = one_dimension(columns, 1);
+  return view;
+}
+
+class DotComplex : public LibraryRoutine {
+ public:
+  DotComplex(const MatrixView& left, const MatrixView& right, bool adds) : left_(left), right_(right), adds_(adds) {
+    m_ = left.rows.extent;
+    n_ = right.columns.extent;
+    k_ = left.columns.extent;
+    bytes_ = stored_bytes(left.type);
+    copies_left_ = !is_dense(left.rows, left.columns);
+    const ElementType part = left.type == ElementType::kC64 ? ElementType::kF32 : ElementType::kF64;
+    const MatrixView real_left = dense(part, m_, 2 * k_), real_right = dense(part, 2 * k_, 2 * n_);
+    product_ = make_dot_by_onednn(real_left, real_right, part, adds);
+    if (!product_) product_ = make_dot_unpacked(real_left, real_right, part, adds);
+    if (!product_) product_ = make_dot_by_panels(real_left, real_right, part, adds, Joining::kAsPart);
+    left_at_ = align_scratch(2 * k_ * n_ * bytes_);
+    product_at_ = left_at_ + align_scratch(copies_left_ ? m_ * k_ * bytes_ : 0);
+  }
+
+  int64_t scratch_bytes() const override { return product_at_ + product_->scratch_bytes(); }
+
+  Status run(std::span<const void* const> operands, std::span<void* const> results, void* scratch,
+             ThreadPool& pool) override {
+    auto* room = static_cast<std::byte*>(scratch);
+    for (int64_t batch = 0; batch < left_.batch.extent; ++batch) {
+      if (left_.type == ElementType::kC64) {
+        expand_right<float>(operands[1], batch, room, pool);
+      } else {
+        expand_right<double>(operands[1], batch, room, pool);
+      }
+      const int64_t result_at = batch * m_ * n_ * bytes_;
+      const void* added = adds_ ? static_cast<const std::byte*>(operands[2]) + result_at : nullptr;
+      const std::array<const void*, 3> given = {left_of(operands[0], batch, room, pool), room, added};
+      void* to = static_cast<std::byte*>(results[0]) + result_at;
+      LT_RETURN_IF_ERROR(product_->run(std::span(given).first(adds_ ? 3 : 2), {&to, 1}, room + product_at_, pool));
+    }
+    return {};
+  }
+
+ private:
+  static constexpr int64_t kRowsAtOnce = 16;
+
+  template <class R>
+  void expand_right(const void* operand, int64_t batch, std::byte* room, ThreadPool& pool) const {
+    const auto* from = static_cast<const std::complex<R>*>(operand) + right_.batch.offset(batch);
+    auto* to = reinterpret_cast<R*>(room);
+    pool.run((k_ + kRowsAtOnce - 1) / kRowsAtOnce, [&](int64_t task, int) {
+      for (int64_t k = task * kRowsAtOnce; k < std::min(k_, (task + 1) * kRowsAtOnce); ++k) {
+        const std::complex<R>* row = from + right_.rows.offset(k);
+        R *real = to + 4 * k * n_, *imaginary = real + 2 * n_;
+        for (int64_t j = 0; j < n_; ++j) {
+          const std::complex<R> b =
+              row[right_.columns.is_one() ? j * right_.columns.stride() : right_.columns.offset(j)];
+          real[2 * j] = b.real();
+          real[2 * j + 1] = b.imag();
+          imaginary[2 * j] = -b.imag();
+          imaginary[2 * j + 1] = b.real();
+        }
+      }
+    });
+  }
+
+  const void* left_of(const void* operand, int64_t batch, std::byte* room, ThreadPool& pool) const {
+    const int64_t origin = left_.batch.offset(batch);
+    if (!copies_left_) return static_cast<const std::byte*>(operand) + origin * bytes_;
+    pool.run((m_ + kRowsAtOnce - 1) / kRowsAtOnce, [&](int64_t task, int) {
+      const int64_t row = task * kRowsAtOnce;
+      copy_block(bytes_, left_.rows, left_.columns, operand, origin, {row, std::min(kRowsAtOnce, m_ - row)}, {0, k_},
+                 room + left_at_ + row * k_ * bytes_);
+    });
+    return room + left_at_;
+  }
+
+  MatrixView left_, right_;
+  bool adds_, copies_left_ = false;
+  int64_t m_ = 0, n_ = 0, k_ = 0, bytes_ = 0, left_at_ = 0, product_at_ = 0;
+  std::unique_ptr<LibraryRoutine> product_;
+};
+
+}  // namespace
+
+std::unique_ptr<LibraryRoutine> make_dot_complex(const MatrixView& left, const MatrixView& right, ElementType result,
+                                                 bool adds) {
+  if (!is_complex(result) || left.type != result || right.type != result) return nullptr;
+  const int64_t m = left.rows.extent, n = right.columns.extent, k = left.columns.extent;
+  const int64_t fewest = left.batch.extent > 1 ? kFewestOfMany : kFewestComplex;
+  if (m < kFewestRows || n == 0 || k == 0 || left.batch.extent == 0 || m * n < fewest / k) return nullptr;
+  return std::make_unique<DotComplex>(left, right, adds);
+}
+
+}  // namespace lowtide::engine
