@@ -15,12 +15,12 @@ namespace {
 
 constexpr int64_t kCount = 40961;  // odd: the last lanes are not full
 
-struct Lanes {
+struct LanesOfType {
   Isa isa = Isa::kNative;
   ElementType type = ElementType::kF32;
 };
 
-class PlainMachineCode : public testing::TestWithParam<Lanes> {};
+class PlainMachineCode : public testing::TestWithParam<LanesOfType> {};
 
 /// Patterns a fixed distance apart; of f64, those whose bits above the lowest 32 vary.
 std::vector<uint64_t> arguments(ElementType type, uint64_t seed) {
@@ -43,7 +43,7 @@ int64_t differences(const std::vector<T>& a, const std::vector<T>& b, size_t& fi
 }
 
 template <class T>
-void compare(Lanes machine) {
+void compare(LanesOfType machine) {
   std::vector<Nest> nests;
   for (const AccuracyCase& row : accuracy_cases()) {
     const std::vector<ElementType> types(static_cast<size_t>(row.arity), machine.type);
@@ -73,14 +73,14 @@ void compare(Lanes machine) {
 }
 
 TEST_P(PlainMachineCode, GivesTheBitsOfItsNest) {
-  const Lanes machine = GetParam();
+  const LanesOfType machine = GetParam();
   if (machine.isa == Isa::kAvx512 && !__builtin_cpu_supports("avx512vl")) GTEST_SKIP() << "no AVX-512 here";
   machine.type == ElementType::kF32 ? compare<float>(machine) : compare<double>(machine);
 }
 
 INSTANTIATE_TEST_SUITE_P(Legalise, PlainMachineCode,
-                         testing::Values(Lanes{Isa::kAvx512, ElementType::kF32}, Lanes{Isa::kAvx2, ElementType::kF32},
-                                         Lanes{Isa::kAvx512, ElementType::kF64}, Lanes{Isa::kAvx2, ElementType::kF64}),
+                         testing::Values(LanesOfType{Isa::kAvx512, ElementType::kF32}, LanesOfType{Isa::kAvx2, ElementType::kF32},
+                                         LanesOfType{Isa::kAvx512, ElementType::kF64}, LanesOfType{Isa::kAvx2, ElementType::kF64}),
                          [](const auto& info) {
                            return std::string(info.param.isa == Isa::kAvx2 ? "avx2_" : "avx512_") +
                                   std::string(type_name(info.param.type));
