@@ -21,8 +21,8 @@ namespace {
 constexpr int64_t kFewKeys = 1024;
 /// Fewer lines are sorted one by one.
 constexpr int64_t kFewLines = 4;
-/// Of all groups of lines that are sorted together at once.
-constexpr int64_t kTogetherBytes = int64_t{1} << 20;
+/// Scratch of all groups of lines that are sorted together at once: at most this, and this part of what is sorted.
+constexpr int64_t kTogetherBytes = int64_t{1} << 20, kTogetherPart = 8;
 
 /// A number that orders elements as the comparator does; false: the element is a NaN, which it leaves unordered.
 template <class T>
@@ -101,7 +101,8 @@ class Sort : public LibraryRoutine {
       bytes = std::max(bytes, align_scratch(together_bytes()) + count_ * widest);
       tasks = (lines_.extent + kLinesTogether - 1) / kLinesTogether;
     }
-    lanes_ = together_ ? Lanes(tasks, bytes, kTogetherBytes) : Lanes(tasks, bytes);
+    const int64_t part = lines_.extent * count_ * widest / kTogetherPart;
+    lanes_ = together_ ? Lanes(tasks, bytes, std::min(kTogetherBytes, part)) : Lanes(tasks, bytes);
     comparators_.assign(static_cast<size_t>(lanes_.count), comparator);
     key_functions_.resize(static_cast<size_t>(lanes_.count));
     for (auto& functions : key_functions_) {
