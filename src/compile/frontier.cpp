@@ -25,7 +25,7 @@ constexpr double kFreeTime = 1.4;
 constexpr double kFreeExponent = 3;  ///< of the time in a plan's price; that of the memory is 1
 constexpr double kSlackNs = 5e4;     ///< added to such limits: programs of microseconds may take longer
 constexpr double kFreeThrift = 0.05;
-constexpr double kUnnoticedNs = 1e6, kUnnoticedBytes = 1 << 20;  ///< added to each plan when the free plan is chosen
+constexpr double kUnnoticedNs = 1e6, kUnnoticedBytes = 1 << 19;  ///< added to each plan when the free plan is chosen
 constexpr int64_t kFreeInstructions = 20'000;  ///< planned in total for the free plan
 constexpr int64_t kLeastFree = 2, kMostFree = 48;
 constexpr int64_t kFreeReached = 5;                 ///< 1/5 of the memory without streams is low enough
