@@ -25,7 +25,7 @@ constexpr double kFreeTime = 1.4;
 constexpr double kFreeExponent = 3;  ///< of the time in a plan's price; that of the memory is 1
 constexpr double kSlackNs = 5e4;     ///< added to such limits: programs of microseconds may take longer
 constexpr double kFreeThrift = 0.05;
-constexpr double kUnnoticedNs = 1e6, kUnnoticedBytes = 1 << 19;  ///< added to each plan when the free plan is chosen
+constexpr double kUnnoticedNs = 1e6;           ///< added to each plan's time when the free plan is chosen
 constexpr int64_t kFreeInstructions = 20'000;  ///< planned in total for the free plan
 constexpr int64_t kLeastFree = 2, kMostFree = 48;
 constexpr int64_t kFreeReached = 5;                 ///< 1/5 of the memory without streams is low enough
@@ -291,11 +291,10 @@ class Search {
 
   /// Makes this the free plan if its price is the lowest so far. A tenth more time must save a quarter of the memory,
   /// so that the free plan is about as fast as the fastest. Arguments and results, which no plan changes, count half;
-  /// differences well below a millisecond or a mebibyte hardly count, since nobody notices them.
+  /// differences well below a millisecond hardly count, since nobody notices them.
   void offer_as_free(const FrontierPoint& point, std::optional<Compiled> compiled) {
     const auto price = [](const FrontierPoint& p) {
-      const double bytes = static_cast<double>(p.peak_bytes + p.temp_bytes) + kUnnoticedBytes;
-      return bytes * std::pow(p.ns + kUnnoticedNs, kFreeExponent);
+      return static_cast<double>(p.peak_bytes + p.temp_bytes) * std::pow(p.ns + kUnnoticedNs, kFreeExponent);
     };
     if (frontier_.plans > 0) {
       if (next_.state.is_free_found || point.ns > next_.state.most_ns || price(point) >= price(frontier_.free)) return;
