@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 #include "analysis/evaluations.h"
 #include "analysis/leaf_bytes.h"
@@ -19,14 +18,8 @@ class Time {
 
   double of(const std::vector<ProgramStep>& steps) {
     double ns = 0;
-    std::set<int32_t> handed;  // slots that one core has written
     for (const ProgramStep& step : steps) {
-      double one = of(step);
-      if (is_product(step)) {
-        for (const int32_t slot : step.reads) one += handed.contains(slot) ? cost_.handed_ns(bytes_of(slot)) : 0;
-      }
-      const bool by_one_core = step.kind == StepKind::kKernel && !cost_.is_shared(one);
-      for (const int32_t slot : step.writes) by_one_core ? (void)handed.insert(slot) : (void)handed.erase(slot);
+      const double one = of(step);
       ns += one;
       if (shown_)
         context_.print(fmt::format("time: {:12.3f} us x {:<8.0f} %{}", 1e-3 * one, runs_, step.instruction->name));
@@ -67,11 +60,6 @@ class Time {
   }
 
  private:
-  static bool is_product(const ProgramStep& step) {
-    const Opcode opcode = step.instruction->opcode;
-    return step.kind == StepKind::kLibrary && (opcode == Opcode::kDot || opcode == Opcode::kConvolution);
-  }
-
   double bytes_of(int32_t slot) const { return static_cast<double>(program_.slots[static_cast<size_t>(slot)].bytes); }
 
   double storage_bytes(int32_t slot) const {

@@ -72,12 +72,6 @@ class Cost {
   double rearrangement_step_ns(double sweeps, double traffic_ns) const;
   double copy_step_ns(double traffic_ns) const { return machine_.copy_start_ns + 2 * traffic_ns; }
   double trip_ns() const { return machine_.trip_ns; }
-  /// Is a kernel that takes so long divided among the cores?
-  bool is_shared(double kernel_ns) const {
-    return kernel_ns >= machine_.sharing_ns / machine_.cores + machine_.meeting_ns;
-  }
-  /// What reading it takes longer if one core has written what all read.
-  double handed_ns(double bytes) const { return bytes * machine_.handed_byte_ns; }
   /// Does the machine have separate host memory for a program's values?
   bool has_host_memory() const { return !machine_.links.empty(); }
   /// The time to move bytes between that memory and the device's, in addition to the time on the device.

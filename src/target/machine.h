@@ -68,7 +68,6 @@ struct Machine {
   double kernel_start_ns = 0;   ///< cost of an additional kernel when deciding which kernels there are
   double step_start_ns = 0;     ///< of a step that is a kernel, as measured
   double sharing_ns = 0;        ///< a step that takes one core less time isn't divided among cores
-  double handed_byte_ns = 0;    ///< a byte that one core has written alone, and all cores read
   double meeting_ns = 0;        ///< synchronisation of the cores after a step that they share
   double library_start_ns = 0;  ///< of one call
   double copy_start_ns = 0;

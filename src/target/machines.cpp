@@ -46,7 +46,6 @@ Machine zen5() {
       .kernel_start_ns = 1500,
       .step_start_ns = 300,
       .sharing_ns = 12'000,
-      .handed_byte_ns = 0.15,
       .meeting_ns = 2000,
       .library_start_ns = 500,
       .copy_start_ns = 200,

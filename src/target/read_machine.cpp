@@ -19,19 +19,18 @@ struct Fact {
 
 #define LT_FACT(name) {#name, &Machine::name}
 constexpr Fact kFacts[] = {
-    LT_FACT(cores),          LT_FACT(plain_ns),         LT_FACT(dependent_step_ns),
-    LT_FACT(scattered_ns),   LT_FACT(lookup_ns),        LT_FACT(kernel_factor),
-    LT_FACT(byte_ns),        LT_FACT(cached_read_ns),   LT_FACT(memory_factor),
-    LT_FACT(near_bytes),     LT_FACT(near_factor),      LT_FACT(product_ns),
-    LT_FACT(rows_to_fill),   LT_FACT(depth_to_fill),    LT_FACT(least_product_width),
-    LT_FACT(few_rows),       LT_FACT(depth_to_cut),     LT_FACT(columns_to_turn),
-    LT_FACT(compare_ns),     LT_FACT(wave_ns),          LT_FACT(kernel_start_ns),
-    LT_FACT(meeting_ns),     LT_FACT(library_start_ns), LT_FACT(copy_start_ns),
-    LT_FACT(trip_ns),        LT_FACT(stored_byte_ns),   LT_FACT(generated_byte_ns),
-    LT_FACT(kept_byte_ns),   LT_FACT(step_start_ns),    LT_FACT(sharing_ns),
-    LT_FACT(handed_byte_ns), LT_FACT(row_ns),           LT_FACT(far_bytes),
-    LT_FACT(far_factor),     LT_FACT(order_to_fill),    LT_FACT(vector_lanes),
-    LT_FACT(narrow_factor),
+    LT_FACT(cores),         LT_FACT(plain_ns),         LT_FACT(dependent_step_ns),
+    LT_FACT(scattered_ns),  LT_FACT(lookup_ns),        LT_FACT(kernel_factor),
+    LT_FACT(byte_ns),       LT_FACT(cached_read_ns),   LT_FACT(memory_factor),
+    LT_FACT(near_bytes),    LT_FACT(near_factor),      LT_FACT(product_ns),
+    LT_FACT(rows_to_fill),  LT_FACT(depth_to_fill),    LT_FACT(least_product_width),
+    LT_FACT(few_rows),      LT_FACT(depth_to_cut),     LT_FACT(columns_to_turn),
+    LT_FACT(compare_ns),    LT_FACT(wave_ns),          LT_FACT(kernel_start_ns),
+    LT_FACT(meeting_ns),    LT_FACT(library_start_ns), LT_FACT(copy_start_ns),
+    LT_FACT(trip_ns),       LT_FACT(stored_byte_ns),   LT_FACT(generated_byte_ns),
+    LT_FACT(kept_byte_ns),  LT_FACT(step_start_ns),    LT_FACT(sharing_ns),
+    LT_FACT(row_ns),        LT_FACT(far_bytes),        LT_FACT(far_factor),
+    LT_FACT(order_to_fill), LT_FACT(vector_lanes),     LT_FACT(narrow_factor),
 };
 #undef LT_FACT
 
