@@ -331,6 +331,10 @@ TEST(LibraryDot, ComplexAsReal) {
     expect_as_defined(
         dot(of("[70,90]"), of("[31,70]"), of("[90,31]"), "lhs_contracting_dims={0}, rhs_contracting_dims={1}"),
         tolerance);
+    // right matrices that are expanded part by part
+    expect_as_defined(
+        dot(of("[20,1500]"), of("[20,150]"), of("[150,1500]"), "lhs_contracting_dims={1}, rhs_contracting_dims={0}"),
+        tolerance);
     expect_as_defined(dot(of("[3,70,80]"), of("[3,70,40]"), of("[40,3,80]"),
                           "lhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_batch_dims={1}, rhs_contracting_dims={0}"),
                       tolerance);
