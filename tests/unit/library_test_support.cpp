@@ -71,6 +71,14 @@ Value random_array(const Shape& shape, unsigned seed) {
   return value;
 }
 
+std::string dot(const std::string& result, const std::string& left, const std::string& right,
+                const std::string& attributes) {
+  return fmt::format(
+      "HloModule m\nENTRY e {{\n  a = {} parameter(0)\n  b = {} "
+      "parameter(1)\n  ROOT d = {} dot(a, b), {}\n}}\n",
+      left, right, result, attributes);
+}
+
 std::string sort(const std::string& shapes, const std::string& result, int dimension, const std::string& comparator) {
   std::string parameters, names;
   int k = 0;

@@ -23,6 +23,9 @@ std::unique_ptr<Module> read(const std::string& text);
 /// is guarded by a pattern. Returns the results.
 std::vector<Bytes> run(const Module& module, std::span<const Value> arguments, int threads, bool in_place);
 
+/// The text of a product of two parameters.
+std::string dot(const std::string& result, const std::string& left, const std::string& right,
+                const std::string& attributes);
 /// The text of a sort; `shapes` of its operands, between semicolons.
 std::string sort(const std::string& shapes, const std::string& result, int dimension, const std::string& comparator);
 

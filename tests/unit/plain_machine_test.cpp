@@ -78,13 +78,13 @@ TEST_P(PlainMachineCode, GivesTheBitsOfItsNest) {
   machine.type == ElementType::kF32 ? compare<float>(machine) : compare<double>(machine);
 }
 
-INSTANTIATE_TEST_SUITE_P(Legalise, PlainMachineCode,
-                         testing::Values(LanesOfType{Isa::kAvx512, ElementType::kF32}, LanesOfType{Isa::kAvx2, ElementType::kF32},
-                                         LanesOfType{Isa::kAvx512, ElementType::kF64}, LanesOfType{Isa::kAvx2, ElementType::kF64}),
-                         [](const auto& info) {
-                           return std::string(info.param.isa == Isa::kAvx2 ? "avx2_" : "avx512_") +
-                                  std::string(type_name(info.param.type));
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Legalise, PlainMachineCode,
+    testing::Values(LanesOfType{Isa::kAvx512, ElementType::kF32}, LanesOfType{Isa::kAvx2, ElementType::kF32},
+                    LanesOfType{Isa::kAvx512, ElementType::kF64}, LanesOfType{Isa::kAvx2, ElementType::kF64}),
+    [](const auto& info) {
+      return std::string(info.param.isa == Isa::kAvx2 ? "avx2_" : "avx512_") + std::string(type_name(info.param.type));
+    });
 
 }  // namespace
 }  // namespace lowtide::engine
