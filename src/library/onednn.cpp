@@ -166,7 +166,8 @@ std::unique_ptr<OneDnnMatmul> OneDnnMatmul::make(const Form& form) {
   }
   // Only the batch-reduce kernels: others allocate panels that they don't declare.
   const char* name = nullptr;
-  if (dnnl->primitive_desc_query(state->description, dnnl_query_impl_info_str, 0, &name) != dnnl_success ||
+  if (dnnl->primitive_desc_query(state->description, dnnl_query_impl_info_str, 0, static_cast<void*>(&name)) !=
+          dnnl_success ||
       !std::string_view(name).starts_with("brg")) {
     return nullptr;
   }
