@@ -65,32 +65,54 @@ class RowMajorTrsm : public LibraryRoutine {
   int32_t order_ = 0, vectors_ = 0, part_ = 1;
 };
 
-/// One vector per triangle.
+/// Up to so many vectors each read the triangle by themselves; several only if packing it takes longer.
+constexpr int64_t kFewVectors = 4, kLeastOrderOfSeveral = 192;
+
+/// Few vectors per triangle, which are columns of a row-major matrix, or its rows.
 class SolveVectors : public LibraryRoutine {
  public:
-  SolveVectors(ElementType type, int64_t order, int64_t batch, TriangleForm form)
-      : type_(type), order_(order), batch_(batch), form_(form) {}
+  SolveVectors(ElementType type, int64_t order, int64_t vectors, int64_t batch, TriangleForm form, bool are_columns)
+      : type_(type),
+        order_(order),
+        vectors_(vectors),
+        batch_(batch),
+        form_(form),
+        copies_(are_columns && vectors > 1),
+        lanes_(batch * vectors, copies_ ? order * stored_bytes(type) : 0) {}
 
-  int64_t scratch_bytes() const override { return 0; }
+  int64_t scratch_bytes() const override { return lanes_.scratch_bytes(); }
 
-  Status run(std::span<const void* const> operands, std::span<void* const> results, void*, ThreadPool& pool) override {
-    copy_bytes(results[0], operands[1], batch_ * order_ * stored_bytes(type_), pool);
-    pool.run(batch_, [&](int64_t k, int) {
-      const void* triangle = at(operands[0], k * order_ * order_, type_);
-      void* x = at(results[0], k * order_, type_);
+  Status run(std::span<const void* const> operands, std::span<void* const> results, void* scratch,
+             ThreadPool& pool) override {
+    copy_bytes(results[0], operands[1], batch_ * order_ * vectors_ * stored_bytes(type_), pool);
+    lanes_.run(pool, scratch, [&](int64_t task, std::byte* room) {
       if (type_ == ElementType::kF32) {
-        solve_vector(static_cast<const float*>(triangle), order_, form_, static_cast<float*>(x));
+        solve<float>(operands[0], results[0], task, room);
       } else {
-        solve_vector(static_cast<const double*>(triangle), order_, form_, static_cast<double*>(x));
+        solve<double>(operands[0], results[0], task, room);
       }
     });
     return {};
   }
 
  private:
+  template <class R>
+  void solve(const void* triangles, void* result, int64_t task, std::byte* room) const {
+    const int64_t matrix = task / vectors_, vector = task % vectors_;
+    const R* triangle = static_cast<const R*>(triangles) + matrix * order_ * order_;
+    R* of_matrix = static_cast<R*>(result) + matrix * order_ * vectors_;
+    if (!copies_) return solve_vector(triangle, order_, form_, of_matrix + vector * order_);
+    R* x = reinterpret_cast<R*>(room);
+    for (int64_t i = 0; i < order_; ++i) x[i] = of_matrix[i * vectors_ + vector];
+    solve_vector(triangle, order_, form_, x);
+    for (int64_t i = 0; i < order_; ++i) of_matrix[i * vectors_ + vector] = x[i];
+  }
+
   ElementType type_;
-  int64_t order_, batch_;
+  int64_t order_, vectors_, batch_;
   TriangleForm form_;
+  bool copies_;
+  Lanes lanes_;
 };
 
 class RowMajorPotrf : public LibraryRoutine {
@@ -189,9 +211,11 @@ std::unique_ptr<LibraryRoutine> make_row_major_potrf(const LapackProblem& proble
 std::unique_ptr<LibraryRoutine> make_row_major_trsm(const LapackProblem& problem, int64_t batch) {
   if (auto small = make_small_batch(problem, batch)) return small;
   const bool is_left = problem.side == 'L';
-  if ((is_left ? problem.n : problem.m) == 1 && !is_complex(problem.type)) {
+  const int64_t vectors = is_left ? problem.n : problem.m, order = is_left ? problem.m : problem.n;
+  const bool few = vectors == 1 || (vectors > 1 && vectors <= kFewVectors && order >= kLeastOrderOfSeveral);
+  if (few && !is_complex(problem.type)) {
     const TriangleForm form{problem.uplo == 'L', (problem.trans != 'N') == is_left, problem.diag == 'U'};
-    return std::make_unique<SolveVectors>(problem.type, is_left ? problem.m : problem.n, batch, form);
+    return std::make_unique<SolveVectors>(problem.type, order, vectors, batch, form, is_left);
   }
   return std::make_unique<RowMajorTrsm>(problem, batch);
 }
