@@ -20,18 +20,11 @@ constexpr int64_t kFewestComplex = int64_t{1} << 15, kFewestOfMany = int64_t{1} 
 constexpr int64_t kExpandedBytes = int64_t{2} << 20, kLeastExpanded = 32;
 constexpr int64_t kFewestRows = 16;  ///< fewer aren't worth a copy of the right matrix
 
-StridedGroup one_dimension(int64_t extent, int64_t stride) {
-  StridedGroup group;
-  group.dims = {{extent, stride}};
-  group.extent = extent;
-  return group;
-}
-
 MatrixView dense(ElementType type, int64_t rows, int64_t columns) {
   MatrixView view;
   view.type = type;
-  view.rows = one_dimension(rows, columns);
-  view.columns = one_dimension(columns, 1);
+  view.rows = {{rows}, {columns}, {0}};
+  view.columns = {{columns}, {1}, {0}};
   return view;
 }
 

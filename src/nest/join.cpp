@@ -102,27 +102,7 @@ class Join {
   void move_into(int32_t into, int32_t from) {
     const int32_t body = loop(into).body, old = loop(from).body;
     const NodeId index = loop(into).index, renamed = loop(from).index;
-    const auto rename = [&](NodeId& id) { id = id == renamed ? index : id; };
-    const auto rename_in = [&](Affine& sum) {
-      for (Affine::Term& term : sum.terms) rename(term.atom);
-      std::ranges::sort(sum.terms, {}, &Affine::Term::atom);
-    };
-    for (Node& node : nest_.nodes) {
-      std::ranges::for_each(node.operands, rename);
-      rename_in(node.affine);
-      if (node.block == old) node.block = body;
-    }
-    for (Store& store : nest_.stores) {
-      rename(store.value);
-      rename_in(store.index);
-      if (store.block == old) store.block = body;
-    }
-    for (Loop& l : nest_.loops) {
-      for (Carried& carried : l.carried) rename(carried.initial), rename(carried.next);
-    }
-    for (Block& b : nest_.blocks) {
-      if (b.parent == old) b.parent = body;
-    }
+    move_block(nest_, old, body, [&](NodeId id) { return id == renamed ? index : id; });
     const std::vector<Item> items = std::move(block(old).items);
     block(old).items.clear();
     block(body).items.insert(block(body).items.end(), items.begin(), items.end());

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <map>
-#include <memory>
 #include <set>
 
+#include "nest/blocks.h"
 #include "nest/compact.h"
+#include "nest/functions.h"
 
 namespace lowtide::engine {
 namespace {
@@ -13,7 +14,7 @@ namespace {
 constexpr int64_t kLeastTerms = 16;
 /// Reductions are joined if they share operations of this weight, where one that a processor has no instruction for
 /// counts as several; or loads of a row that doesn't stay in the first-level cache.
-constexpr int kLeastShared = 6, kOfFunction = 6;
+constexpr int kLeastSharedWork = 6, kWorkOfFunction = 6;
 constexpr int64_t kLongRow = int64_t{16} << 10;  ///< bytes
 
 class JoinReductions {
@@ -61,13 +62,12 @@ class JoinReductions {
     if (item.kind != Item::kLoop) return false;
     const Loop& of = loop(item.id);
     return of.kind == LoopKind::kReduce && of.extent >= kLeastTerms && of.combine && !of.one_by_one &&
-           !of.carried.empty() && of.neutral.size() == of.carried.size() && !has_store(of.body);
+           !of.carried.empty() && of.neutral.size() == of.carried.size() && !stores(item);
   }
 
-  bool has_store(int32_t id) const {
-    return std::ranges::any_of(block(id).items, [&](const Item& item) {
-      return item.kind == Item::kStore || (item.kind == Item::kLoop && has_store(loop(item.id).body));
-    });
+  bool stores(const Item& item) const {
+    if (item.kind != Item::kLoop) return item.kind == Item::kStore;
+    return std::ranges::any_of(block(loop(item.id).body).items, [&](const Item& inner) { return stores(inner); });
   }
 
   bool join(int32_t id, size_t first, size_t second) {
@@ -80,7 +80,7 @@ class JoinReductions {
     std::set<NodeId> made = made_by(into), needed = needed_by(from);
     std::vector<Item> before, after;
     for (size_t k = second; k-- > first + 1;) {
-      if (items[k].kind == Item::kStore) return false;
+      if (stores(items[k])) return false;  // of what the second may read
       const std::set<NodeId> own = made_by(items[k]);
       const bool is_needed = std::ranges::any_of(own, [&](NodeId n) { return needed.contains(n); });
       if (is_needed) needed.merge(needed_by(items[k]));
@@ -108,13 +108,10 @@ class JoinReductions {
     return made;
   }
 
+  /// Of an item that stores nothing.
   std::set<NodeId> needed_by(const Item& item) const {
     std::set<NodeId> needed;
-    if (item.kind == Item::kStore) {
-      const Store& store = nest_.stores[static_cast<size_t>(item.id)];
-      needed = {store.value, store.guard};
-      for (const Affine::Term& term : store.index.terms) needed.insert(term.atom);
-    } else if (item.kind == Item::kNode) {
+    if (item.kind == Item::kNode) {
       needed.insert(node(item.id).operands.begin(), node(item.id).operands.end());
       for (const Affine::Term& term : node(item.id).affine.terms) needed.insert(term.atom);
     } else {
@@ -137,16 +134,16 @@ class JoinReductions {
       const Item* equal = equal_in(loop(into).body, item, same);
       if (equal == nullptr) continue;
       if (item.kind == Item::kLoop) {
-        shared += kLeastShared;
+        shared += kLeastSharedWork;
         continue;
       }
       const Node& term = node(item.id);
       same[item.id] = equal->id;
-      if (term.kind == NodeKind::kOperation) shared += is_function(term) ? kOfFunction : 1;
+      if (term.kind == NodeKind::kOperation) shared += is_function(term) ? kWorkOfFunction : 1;
       if (term.kind == NodeKind::kLoad && term.affine.coefficient_of(loop(from).index) != 0)
         row += loop(from).extent * stored_bytes(term.type);
     }
-    return shared >= kLeastShared || row >= kLongRow;
+    return shared >= kLeastSharedWork || row >= kLongRow;
   }
 
   static bool is_function(const Node& term) {
@@ -237,32 +234,19 @@ class JoinReductions {
   void move_into(int32_t into, int32_t from, const Same& same) {
     const auto slots = static_cast<int32_t>(loop(into).carried.size());
     const int32_t body = loop(into).body, old = loop(from).body;
-    const auto rename = [&](NodeId& id) { id = same_as(same, id); };
-    const auto rename_in = [&](Affine& sum) {
-      for (Affine::Term& term : sum.terms) rename(term.atom);
-      std::ranges::sort(sum.terms, {}, &Affine::Term::atom);
-    };
+    move_block(nest_, old, body, [&](NodeId id) { return same_as(same, id); });
     for (Node& each : nest_.nodes) {
-      std::ranges::for_each(each.operands, rename);
-      rename_in(each.affine);
-      if (each.block == old) each.block = body;
       const bool is_part = each.kind == NodeKind::kCarried || each.kind == NodeKind::kResult;
       if (!is_part || each.loop != from) continue;
       each.loop = into;
       each.slot += slots;
-    }
-    for (Loop& each : nest_.loops) {
-      for (Carried& carried : each.carried) rename(carried.initial), rename(carried.next);
-    }
-    for (Block& each : nest_.blocks) {
-      if (each.parent == old) each.parent = body;
     }
     for (const Item& item : std::exchange(block(old).items, {})) {
       const bool is_known = item.kind == Item::kNode ? same.contains(item.id) : is_dropped(item.id, same);
       if (!is_known) block(body).items.push_back(item);
     }
     Loop &joined = loop(into), &ended = loop(from);
-    joined.combine = together(*joined.combine, *ended.combine, slots, static_cast<int32_t>(ended.carried.size()));
+    joined.combine = combine_apart(*joined.combine, *ended.combine, slots, static_cast<int32_t>(ended.carried.size()));
     joined.carried.insert(joined.carried.end(), ended.carried.begin(), ended.carried.end());
     joined.neutral.insert(joined.neutral.end(), ended.neutral.begin(), ended.neutral.end());
     ended.carried.clear();
@@ -271,28 +255,6 @@ class JoinReductions {
 
   /// Is the loop one whose results are those of another?
   bool is_dropped(int32_t id, const Same& same) const { return same.contains(loop(id).index); }
-
-  /// Combines `first` accumulators as `a` does, and then `second` ones as `b` does.
-  static std::shared_ptr<const Function> together(const Function& a, const Function& b, int32_t first, int32_t second) {
-    auto all = std::make_shared<Function>();
-    all->argument_count = a.argument_count + b.argument_count;
-    const auto add = [&](const Function& one, int32_t slots, int32_t before) {
-      const auto offset = static_cast<NodeId>(all->nodes.size());
-      for (Node each : one.nodes) {
-        if (each.kind == NodeKind::kArgument) {
-          const bool is_other = each.slot >= slots;
-          each.slot += before + (is_other ? first + second - slots : 0);
-        }
-        for (NodeId& operand : each.operands) operand += offset;
-        for (Affine::Term& term : each.affine.terms) term.atom += offset;
-        all->nodes.push_back(std::move(each));
-      }
-      for (const NodeId result : one.results) all->results.push_back(offset + result);
-    };
-    add(a, first, 0);
-    add(b, second, first);
-    return all;
-  }
 
   Nest nest_;
   bool any_ = false;

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <map>
-#include <memory>
 
 #include "nest/compact.h"
+#include "nest/functions.h"
 
 namespace lowtide::engine {
 namespace {
@@ -213,27 +213,9 @@ class WriteOut {
       }
       joined.neutral.insert(joined.neutral.end(), sum.neutral.begin(), sum.neutral.end());
     }
-    joined.combine = repeated(*sum.combine, static_cast<int32_t>(copies.size()), slots);
-  }
-
-  /// A function that combines `times` sets of `slots` values, each as `one` does.
-  static std::shared_ptr<const Function> repeated(const Function& one, int32_t times, int32_t slots) {
-    auto all = std::make_shared<Function>();
-    all->argument_count = times * one.argument_count;
-    for (int32_t k = 0; k < times; ++k) {
-      const auto first = static_cast<NodeId>(all->nodes.size());
-      for (Node node : one.nodes) {
-        if (node.kind == NodeKind::kArgument) {
-          const bool is_other = node.slot >= slots;
-          node.slot += k * slots + (is_other ? (times - 1) * slots : 0);
-        }
-        for (NodeId& operand : node.operands) operand += first;
-        for (auto& term : node.affine.terms) term.atom += first;
-        all->nodes.push_back(std::move(node));
-      }
-      for (const NodeId result : one.results) all->results.push_back(first + result);
-    }
-    return all;
+    joined.combine = sum.combine;
+    for (int32_t k = 1; k < static_cast<int32_t>(copies.size()); ++k)
+      joined.combine = combine_apart(*joined.combine, *sum.combine, k * slots, slots);
   }
 
   NodeId append(Node node) {

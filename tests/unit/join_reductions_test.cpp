@@ -1,5 +1,6 @@
 #include "nest/join_reductions.h"
 
+#include "nest/builder.h"
 #include "region_test_support.h"
 
 namespace lowtide::engine {
@@ -87,6 +88,48 @@ TEST(JoinReductions, OthersStay) {
     const Nest nest = lower(one.region);
     EXPECT_EQ(reductions_in(to_text(nest)), 2U) << body;
     EXPECT_EQ(to_text(join_reductions(nest)), to_text(nest)) << body;
+  }
+}
+
+/// Two sums of the same terms, with a loop between that writes some of them, or another array.
+Nest sums_around_stores(bool over_the_terms) {
+  constexpr ElementType kType = ElementType::kF32;
+  NestBuilder nest;
+  const int32_t terms = nest.add_buffer(kType, 50 * 32), other = nest.add_buffer(kType, 50 * 4),
+                sums = nest.add_buffer(kType, 50);
+  const int32_t rows = nest.begin_parallel(50);
+  const Affine row = nest.index_of(rows);
+  auto add = std::make_shared<Function>();
+  add->argument_count = 2;
+  add->nodes = {{.kind = NodeKind::kArgument, .type = kType, .slot = 0},
+                {.kind = NodeKind::kArgument, .type = kType, .slot = 1},
+                {.kind = NodeKind::kOperation, .opcode = Opcode::kAdd, .type = kType, .operands = {0, 1}}};
+  add->results = {2};
+  const auto sum = [&] {
+    const NodeId zero = nest.number(kType, 0), neutral = nest.number(kType, -0.0);
+    const int32_t loop = nest.begin_reduce(32, {&zero, 1}, add, {&neutral, 1});
+    const NodeId term = nest.load(terms, nest.plus(nest.times(row, 32), nest.index_of(loop)), true);
+    const NodeId made = nest.operation(Opcode::kTanh, kType, {term});
+    const NodeId next = nest.operation(Opcode::kAdd, kType, {nest.carried(loop, 0), made});
+    return nest.end_carrying(loop, {&next, 1})[0];
+  };
+  const NodeId first = sum();
+  const int32_t columns = nest.begin_parallel(4);
+  nest.store(over_the_terms ? terms : other,
+             nest.plus(nest.times(row, over_the_terms ? 32 : 4), nest.index_of(columns)), nest.number(kType, 1));
+  nest.end_parallel(columns);
+  const NodeId second = sum();
+  nest.store(sums, row, nest.operation(Opcode::kSubtract, kType, {first, second}));
+  nest.end_parallel(rows);
+  return nest.take();
+}
+
+TEST(JoinReductions, NotAcrossStores) {
+  for (const bool over_the_terms : {true, false}) {
+    const Nest nest = sums_around_stores(over_the_terms);
+    ASSERT_EQ(check_nest(nest), "");
+    ASSERT_EQ(reductions_in(to_text(nest)), 2U) << to_text(nest);
+    EXPECT_EQ(to_text(join_reductions(nest)), to_text(nest));
   }
 }
 
