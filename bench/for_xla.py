@@ -14,6 +14,7 @@ import sys
 import tempfile
 
 MIB = 1 << 20
+MACHINES = {"gpu": ["--machine", "h100"], "tpu": ["--machine", "v5p"]}  # whose costs choose the plans
 
 
 def ask(referee, backend, python, files):
@@ -27,6 +28,20 @@ def ask(referee, backend, python, files):
     return answers
 
 
+def fitted(options, folder, machine):
+    """By path: the rewritten program, and the report."""
+    os.mkdir(folder)
+    exports = {}
+    for path in options.files:
+        out = os.path.join(folder, os.path.basename(path))
+        done = subprocess.run([options.lowtide, "fit", path, "--for", "xla", *machine, "-o", out, "--json"], capture_output=True, text=True)
+        if done.returncode != 0:
+            print(f"{path}: exit {done.returncode} {done.stderr.strip()[:120]}")
+            continue
+        exports[path] = (out, json.loads(done.stdout))
+    return exports
+
+
 def main():
     root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -37,16 +52,9 @@ def main():
     p.add_argument("files", nargs="+")
     options = p.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        exports = {}
-        for path in options.files:
-            out = os.path.join(folder, os.path.basename(path))
-            done = subprocess.run([options.lowtide, "fit", path, "--for", "xla", "-o", out, "--json"], capture_output=True, text=True)
-            if done.returncode != 0:
-                print(f"{path}: exit {done.returncode} {done.stderr.strip()[:120]}")
-                continue
-            exports[path] = (out, json.loads(done.stdout))
         for backend in options.backend:
             name, python = backend.split("=", 1)
+            exports = fitted(options, os.path.join(folder, name), MACHINES.get(name, []))
             before = ask(options.referee, name, python, list(exports))
             after = ask(options.referee, name, python, [out for out, _ in exports.values()])
             logarithms, worse = [], 0

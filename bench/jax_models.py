@@ -16,12 +16,17 @@ WAYS = {"xla": "cpu", "fit": "cpu", "jit": "cpu", "lowtide": "lowtide"}
 MODELS = ("gpt", "vit", "unet", "lstm", "resnet")
 
 
-def models():
+def models(large=False):
+    """By name: module, batch, loss. `large`: of sizes for an accelerator, computed in bf16, instead of for two cores in f32."""
+    import functools
     import flax.linen as nn
     import jax
     import jax.numpy as jnp
     import optax
     key = jax.random.key(0)
+    size = lambda small, big: big if large else small
+    dtype = size(jnp.float32, jnp.bfloat16)
+    Conv, Dense, Embed, GroupNorm, LayerNorm = (functools.partial(layer, dtype=dtype) for layer in (nn.Conv, nn.Dense, nn.Embed, nn.GroupNorm, nn.LayerNorm))
 
     def block(width, heads):
         class Block(nn.Module):
@@ -30,70 +35,81 @@ def models():
             @nn.compact
             def __call__(self, x):
                 mask = nn.make_causal_mask(jnp.ones(x.shape[:2])) if self.causal else None
-                h = nn.LayerNorm()(x)
-                x = x + nn.MultiHeadDotProductAttention(heads)(h, h, mask=mask)
-                return x + nn.Dense(width)(nn.gelu(nn.Dense(4 * width)(nn.LayerNorm()(x))))
+                h = LayerNorm()(x)
+                x = x + nn.MultiHeadDotProductAttention(heads, dtype=dtype)(h, h, mask=mask)
+                return x + Dense(width)(nn.gelu(Dense(4 * width)(LayerNorm()(x))))
         return Block
 
     class Gpt(nn.Module):
         @nn.compact
         def __call__(self, tokens):
-            x = nn.Embed(8192, 256)(tokens) + nn.Embed(512, 256)(jnp.arange(tokens.shape[1]))
-            for _ in range(4):
-                x = block(256, 8)(causal=True)(x)
-            return nn.Dense(8192)(nn.LayerNorm()(x))
+            words, width, heads = size((8192, 256, 8), (50304, 1024, 16))
+            x = Embed(words, width)(tokens) + Embed(tokens.shape[1], width)(jnp.arange(tokens.shape[1]))
+            for _ in range(size(4, 12)):
+                x = block(width, heads)(causal=True)(x)
+            return Dense(words)(LayerNorm()(x))
 
     class Vit(nn.Module):
         @nn.compact
         def __call__(self, images):
-            x = nn.Conv(192, (8, 8), (8, 8))(images)
-            x = x.reshape(x.shape[0], -1, 192)
-            x = x + self.param("position", nn.initializers.normal(0.02), x.shape[1:])
-            for _ in range(4):
-                x = block(192, 4)()(x)
-            return nn.Dense(100)(nn.LayerNorm()(x).mean(1))
+            patch, width, heads = size((8, 192, 4), (16, 768, 12))
+            x = Conv(width, (patch, patch), (patch, patch))(images)
+            x = x.reshape(x.shape[0], -1, width)
+            x = x + self.param("position", nn.initializers.normal(0.02), x.shape[1:]).astype(dtype)
+            for _ in range(size(4, 12)):
+                x = block(width, heads)()(x)
+            return Dense(100)(LayerNorm()(x).mean(1))
 
     class Unet(nn.Module):
         @nn.compact
         def __call__(self, x):
-            kept = []
-            for width in (32, 64, 128):
-                x = nn.silu(nn.GroupNorm(8)(nn.Conv(width, (3, 3))(x)))
+            kept, widths = [], size((32, 64, 128), (64, 128, 256, 512))
+            for width in widths:
+                x = nn.silu(GroupNorm(8)(Conv(width, (3, 3))(x)))
                 kept.append(x)
                 x = nn.avg_pool(x, (2, 2), (2, 2))
-            x = nn.silu(nn.Conv(128, (3, 3))(x))
-            for width, before in zip((128, 64, 32), reversed(kept)):
+            x = nn.silu(Conv(widths[-1], (3, 3))(x))
+            for width, before in zip(reversed(widths), reversed(kept)):
                 x = jax.image.resize(x, before.shape[:3] + x.shape[3:], "nearest")
-                x = nn.silu(nn.GroupNorm(8)(nn.Conv(width, (3, 3))(jnp.concatenate([x, before], -1))))
-            return nn.Conv(3, (3, 3))(x)
+                x = nn.silu(GroupNorm(8)(Conv(width, (3, 3))(jnp.concatenate([x, before], -1))))
+            return Conv(3, (3, 3))(x)
 
     class Lstm(nn.Module):
         @nn.compact
         def __call__(self, tokens):
-            x = nn.Embed(4096, 256)(tokens)
+            words, width = size((4096, 256), (32768, 1024))
+            x = Embed(words, width)(tokens)
             for _ in range(2):
-                x = nn.RNN(nn.OptimizedLSTMCell(256))(x)
-            return nn.Dense(4096)(x)
+                x = nn.RNN(nn.OptimizedLSTMCell(width, dtype=dtype))(x)
+            return Dense(words)(x)
 
     class Resnet(nn.Module):
         @nn.compact
         def __call__(self, x):
-            x = nn.relu(nn.GroupNorm(8)(nn.Conv(32, (3, 3))(x)))
-            for width, stride in ((32, 1), (64, 2), (128, 2), (128, 1)):
-                y = nn.relu(nn.GroupNorm(8)(nn.Conv(width, (3, 3), (stride, stride))(x)))
-                y = nn.GroupNorm(8)(nn.Conv(width, (3, 3))(y))
-                x = nn.relu(y + (x if x.shape == y.shape else nn.Conv(width, (1, 1), (stride, stride))(x)))
-            return nn.Dense(10)(x.mean((1, 2)))
+            first, stages = size((32, ((32, 1), (64, 2), (128, 2), (128, 1))), (64, ((64, 1), (64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2), (512, 1))))
+            x = nn.relu(GroupNorm(8)(Conv(first, (3, 3))(x)))
+            for width, stride in stages:
+                y = nn.relu(GroupNorm(8)(Conv(width, (3, 3), (stride, stride))(x)))
+                y = GroupNorm(8)(Conv(width, (3, 3))(y))
+                x = nn.relu(y + (x if x.shape == y.shape else Conv(width, (1, 1), (stride, stride))(x)))
+            return Dense(10)(x.mean((1, 2)))
 
-    labels = optax.softmax_cross_entropy_with_integer_labels
-    tokens = jax.random.randint(key, (4, 257), 0, 4096)
-    images = jax.random.normal(key, (16, 64, 64, 3))
-    classes = jax.random.randint(key, (16,), 0, 10)
-    next_token = lambda logits, batch: labels(logits, batch[1]).mean()
+    def labels(logits, wanted):
+        return optax.softmax_cross_entropy_with_integer_labels(logits.astype(jnp.float32), wanted).mean()
+
+    def texts(count, length):
+        tokens = jax.random.randint(key, (count, length + 1), 0, 4096)
+        return tokens[:, :-1], tokens[:, 1:]
+
+    def images(count, side):
+        return jax.random.normal(key, (count, side, side, 3)), jax.random.randint(key, (count,), 0, 10)
+
+    next_token = lambda logits, batch: labels(logits, batch[1])
+    pictures = images(*size((8, 64), (64, 256)))[0]
     return {
-        "gpt": (Gpt(), (tokens[:, :-1], tokens[:, 1:]), next_token), "vit": (Vit(), (images, classes), next_token),
-        "unet": (Unet(), (images[:8], jnp.tanh(images[:8])), lambda out, batch: jnp.mean((out - batch[1]) ** 2)),
-        "lstm": (Lstm(), (tokens[:, :-1], tokens[:, 1:]), next_token), "resnet": (Resnet(), (images, classes), next_token),
+        "gpt": (Gpt(), texts(*size((4, 256), (24, 1024))), next_token), "vit": (Vit(), images(*size((16, 64), (256, 224))), next_token),
+        "unet": (Unet(), (pictures, jnp.tanh(pictures)), lambda out, batch: jnp.mean((out.astype(jnp.float32) - batch[1]) ** 2)),
+        "lstm": (Lstm(), texts(*size((4, 256), (64, 512))), next_token), "resnet": (Resnet(), images(*size((16, 64), (128, 128))), next_token),
     }
 
 

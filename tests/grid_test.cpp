@@ -1,17 +1,24 @@
 // The nests of programs for threads of a grid.
 //   grid_test [--spoil] [--seed N] [--most-evaluations N] FILE|FOLDER...
 //   grid_test --write FOLDER --sm N... [--plain-set] FILE|FOLDER...
+//   grid_test --record FOLDER --sm N [--seed N] [--most-evaluations N] FILE|FOLDER...
 // First form: every nest that a program runs, thread by thread in random order on this machine, against execution by
 // definition; and once more with each result over an operand where that is allowed. --spoil leaves out one thread of
 // each, which must be noticed: the control. Second form: every nest as PTX, a file for each that differs; --plain-set:
-// a nest with every plain operation of every type, too.
+// a nest with every plain operation of every type, too. Third form: for a device elsewhere (tests/external/
+// grids_on_device.py), PTX with launches (cases.json) and what buffers hold before and after (cases.bin), as the first
+// form has it on this machine; of programs that take more evaluations only what the largest nest needs to be timed.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 
+#include "analysis/leaf_bytes.h"
 #include "analysis/leaves.h"
 #include "base/files.h"
 #include "base/text_hash.h"
@@ -53,6 +60,7 @@ class Test {
   uint64_t seed = 1;
   double most_evaluations = 3e5;
   std::string folder;
+  bool records = false;
   std::vector<int32_t> processors;
   Counts counts;
 
@@ -65,7 +73,7 @@ class Test {
     ++counts.programs;
     path_ = path;
     evaluations_ = 0;
-    if (!folder.empty()) {
+    if (!folder.empty() && !records) {
       for (const auto& computation : module.computations()) {
         const auto found = work.of.find(computation.get());
         if (found == work.of.end()) continue;
@@ -79,7 +87,13 @@ class Test {
     const auto run = [&](const Region& region, std::span<const Value> inputs, std::span<const Value> updated) {
       return compare_region(region, inputs, updated);
     };
+    if (records && (evaluations_of(work) > most_evaluations || bytes_of_arguments(module) > kMostBytesAlone))
+      return record_to_time(work);
     if (const auto results = interpret(work, seeded_arguments(module, 1), run); !results.ok()) ++counts.not_run;
+  }
+
+  bool write_records() {
+    return write_file(folder + "/cases.json", cases_.dump()).ok() && write_file(folder + "/cases.bin", recorded_).ok();
   }
 
   /// The nest as PTX for each processor; equal ones once.
@@ -130,6 +144,85 @@ class Test {
     std::vector<std::shared_ptr<Literal>> held;
     std::vector<void*> addresses;
   };
+
+  static double bytes_of_arguments(const Module& module) {
+    double sum = 0;
+    for (const Instruction* p : module.entry->parameters()) sum += static_cast<double>(logical_bytes(p->shape));
+    return sum;
+  }
+
+  static double evaluations_of(const ModuleWork& work) {
+    double sum = 0;
+    for (const auto& [computation, items] : work.of) {
+      for (const Work& item : items) {
+        if (item.kind == WorkKind::kRegion) sum += footprint(item.region, cpu_target().cost()).evaluations;
+      }
+    }
+    return sum;
+  }
+
+  /// A case: its PTX, and how it is launched.
+  nlohmann::json case_of(const Nest& nest, const std::string& name, bool apart) {
+    const GridPlan plan = plan_grid(nest, kDevice);
+    const std::string file = fmt::format("{:016x}{}.ptx", hash_text(to_text(nest)).low, apart ? "" : ".over");
+    if (written_.insert(hash_text(file)).second) {
+      const auto ptx = compile_grid({.nest = &nest, .plan = &plan, .sm = processors.front(), .apart = apart});
+      if (!ptx.ok()) fail(name, ptx.status().message());
+      if (ptx.ok() && !write_file(folder + "/" + file, *ptx).ok()) fail(name, "can't write " + file);
+    }
+    nlohmann::json entry{{"program", fs::path(path_).filename()}, {"name", name}, {"ptx", file}};
+    for (const GridLaunch& launch : plan.launches) {
+      const int64_t extent = plan.scalar.pieces[static_cast<size_t>(launch.piece)].figures.extent;
+      entry["launches"].push_back({{"threads", launch.threads()}, {"blocks", launch.blocks}, {"extent", extent}});
+    }
+    return entry;
+  }
+
+  /// Its place in cases.bin; equal contents are there once.
+  int64_t put(std::span<const std::byte> bytes) {
+    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    const auto [known, is_new] = places_.try_emplace(hash_text(text), static_cast<int64_t>(recorded_.size()));
+    if (is_new) recorded_ += text;
+    return known->second;
+  }
+
+  /// What a device must make of this nest with these operands; `over` names a result and the operand that it lies over.
+  void record(const Nest& nest, const Region& region, const Buffers& before, const Buffers& after,
+              std::optional<std::pair<size_t, size_t>> over) {
+    nlohmann::json entry = case_of(nest, region.outputs.front().instruction->name, !over);
+    for (size_t k = 0; k < before.held.size(); ++k) {
+      const Literal& held = *before.held[k];
+      nlohmann::json buffer{{"bytes", held.bytes().size()},
+                            {"type", std::string(type_name(held.shape().type))},
+                            {"before", put(held.bytes())}};
+      if (k + region.outputs.size() >= before.held.size()) buffer["after"] = put(after.held[k]->bytes());
+      entry["buffers"].push_back(std::move(buffer));
+    }
+    if (over) entry["over"] = {over->first, over->second};
+    cases_.push_back(std::move(entry));
+  }
+
+  /// The largest nest of a program, to be timed.
+  void record_to_time(const ModuleWork& work) {
+    const Region* largest = nullptr;
+    double most = 0;
+    for (const auto& [computation, items] : work.of) {
+      for (const Work& item : items) {
+        if (item.kind != WorkKind::kRegion) continue;
+        const double evaluations = footprint(item.region, cpu_target().cost()).evaluations;
+        if (evaluations > most) most = evaluations, largest = &item.region;
+      }
+    }
+    if (largest == nullptr) return;
+    const Nest nest = plain(lower(*largest));
+    ++counts.nests;
+    nlohmann::json entry = case_of(nest, largest->outputs.front().instruction->name, true);
+    for (const LeafRef& input : largest->inputs)
+      entry["buffers"].push_back({{"bytes", logical_bytes(*leaf_shape(input.instruction->shape, input.leaf))}});
+    for (const LeafRef& output : largest->outputs)
+      entry["buffers"].push_back({{"bytes", logical_bytes(*leaf_shape(output.instruction->shape, output.leaf))}});
+    cases_.push_back(std::move(entry));
+  }
 
   static Buffers buffers_of(const Region& region, std::span<const Value> inputs, std::span<const Value> updated) {
     Buffers buffers;
@@ -195,9 +288,39 @@ class Test {
       first = "other bits, though no sum is made in another order";
     }
     if (!agrees) fail(name, first + "\n" + to_text(nest));
+    if (records) return record_all(region, inputs, updated, lowered, results);
     if (agrees) run_alone(region, inputs, updated, *grid, got);
     if (agrees) run_in_place(region, inputs, updated, lowered, *grid, got, order);
     return results;
+  }
+
+  /// The nest with results of their own, and with each over an operand.
+  std::vector<Value> record_all(const Region& region, std::span<const Value> inputs, std::span<const Value> updated,
+                                const Nest& lowered, std::vector<Value> results) {
+    const Nest nest = plain(lowered);
+    const auto grid = HostGrid::make(nest, kDevice);
+    if (!grid.ok()) {
+      fail(region.outputs.front().instruction->name, grid.status().message());
+      return results;
+    }
+    const Buffers before = buffers_of(region, inputs, updated), after = buffers_of(region, inputs, updated);
+    std::mt19937_64 order(seed);
+    grid->run(after.addresses, order);
+    record(nest, region, before, after, std::nullopt);
+    for (size_t k = 0; k < region.outputs.size(); ++k) {
+      const size_t to = inputs.size() + k;
+      if (k < updated.size() && updated[k]) continue;
+      for (size_t from = 0; from < inputs.size(); ++from) {
+        if (may_share(lowered, before, to, from)) record(nest, region, before, after, std::pair(to, from));
+      }
+    }
+    return results;
+  }
+
+  static bool may_share(const Nest& lowered, const Buffers& buffers, size_t to, size_t from) {
+    return buffers.held[from]->bytes().size() == buffers.held[to]->bytes().size() &&
+           stored_bytes(lowered.buffers[from].type) == stored_bytes(lowered.buffers[to].type) &&
+           may_lie_over(lowered, static_cast<int32_t>(to), static_cast<int32_t>(from));
   }
 
   /// Every thread by itself: the same bits.
@@ -223,9 +346,7 @@ class Test {
       const size_t to = inputs.size() + k;
       if (k < updated.size() && updated[k]) continue;
       for (size_t from = 0; from < inputs.size(); ++from) {
-        if (apart.held[from]->bytes().size() != apart.held[to]->bytes().size()) continue;
-        if (stored_bytes(lowered.buffers[from].type) != stored_bytes(lowered.buffers[to].type)) continue;
-        if (!may_lie_over(lowered, static_cast<int32_t>(to), static_cast<int32_t>(from))) continue;
+        if (!may_share(lowered, apart, to, from)) continue;
         Buffers got = buffers_of(region, inputs, updated);
         got.addresses[to] = got.addresses[from];
         grid.run(got.addresses, order);
@@ -243,6 +364,9 @@ class Test {
     }
   }
 
+  nlohmann::json cases_ = nlohmann::json::array();
+  std::string recorded_;
+  std::map<TextHash, int64_t> places_;
   std::string path_;
   double evaluations_ = 0;  // of this program so far
   std::set<TextHash> written_;
@@ -275,7 +399,8 @@ int main(int argc, char** argv) {
       test.seed = std::stoull(value());
     } else if (argument == "--most-evaluations") {
       test.most_evaluations = std::stod(value());
-    } else if (argument == "--write") {
+    } else if (argument == "--write" || argument == "--record") {
+      test.records = argument == "--record";
       test.folder = value();
     } else if (argument == "--sm") {
       test.processors.push_back(std::stoi(value()));
@@ -293,6 +418,10 @@ int main(int argc, char** argv) {
   }
   for (const std::string& file : files) test.program(file);
   const Counts& c = test.counts;
+  if (test.records) {
+    fmt::print("{} programs, {} nests recorded\n", c.programs, c.nests);
+    return test.write_records() && c.failed == 0 && c.nests > 0 ? 0 : 1;
+  }
   if (!test.folder.empty()) {
     fmt::print(
         "{} programs, {} nests, {} of them different, {} launches: {} shared by threads ({} in tiles), {} in one "

@@ -106,7 +106,8 @@ class Fitted:
         fit = Fit(_Call(_without_slope(exported.call, tree), donated), exported, {}, "", before, before, False)
         if self._limit and before is not None and _peak(before) <= size_in_bytes(self._limit):
             return self._told(fit, "which is within the limit")
-        module = Session(**self._options).read(bytes(exported.mlir_module_serialized), exported.fun_name)
+        options = self._options | {"machine": self._options["machine"] or _machine_of(exported.platforms)}
+        module = Session(**options).read(bytes(exported.mlir_module_serialized), exported.fun_name)
         limit = target = size_in_bytes(self._limit) if self._limit else 0
         for _ in range(_TRIES):
             program, texts = module.fit_for_xla(str(target) if target else "")
@@ -206,6 +207,14 @@ def _export(jitted: Any, lowered: Any, args: tuple, kwargs: dict) -> Any:
     return export.export(jitted, disabled_checks=checks)(*args, **kwargs)
 
 
+def _machine_of(platforms: tuple[str, ...]) -> str | None:
+    """The machine whose costs are the nearest to those of the device that JAX has; None for this machine's processors."""
+    import jax
+    if platforms[0] in ("cuda", "rocm", "gpu"):
+        return "h200" if any("H200" in device.device_kind for device in jax.devices() if device.platform == "gpu") else "h100"
+    return "v5p" if platforms[0] == "tpu" else None
+
+
 def _analysis(lowered: Any) -> Any:
     """XLA's own account; None if the backend has none, or can't compile it."""
     try:
@@ -235,8 +244,8 @@ def _serialised(program: bytes) -> bytes:
 def fit(function: Callable | None = None, limit: str | int | None = None, *, for_: str = "xla", exact: bool = False, machine: str | None = None,
         donate_argnums: Any = None, donate_argnames: Any = None, static_argnums: Any = None, static_argnames: Any = None) -> Any:
     """`function`, rewritten so that stock XLA runs it in less memory: within `limit` ("8GiB", bytes), or in as little as possible. If
-    XLA needs no less for the rewritten program, the original is used. machine: whose cost model chooses plans ("h100");
-    exact: keep every sum's order."""
+    XLA needs no less for the rewritten program, the original is used. machine: whose cost model chooses plans ("h100"), by
+    default the nearest to JAX's device; exact: keep every sum's order."""
     if for_ != "xla":
         raise ValueError(f'for_ is {for_!r}, expected "xla"; lowtide.jit runs on Lowtide')
     if function is None:

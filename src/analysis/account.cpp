@@ -36,8 +36,12 @@ std::vector<const Instruction*> as_written(const Computation& computation) {
 
 class MakeAccount {
  public:
-  MakeAccount(const Module& module, bool scheduled, int64_t pack_work)
-      : module_(module), scheduled_(scheduled), pack_work_(pack_work), leaves_(module) {}
+  MakeAccount(const Module& module, AccountMode mode, int64_t pack_work)
+      : module_(module),
+        mode_(mode),
+        scheduled_(mode == AccountMode::kAsGiven && module.is_scheduled),
+        pack_work_(pack_work),
+        leaves_(module) {}
 
   Account run() {
     sizes_ = find_partitioning(module_, out_.warnings);
@@ -72,6 +76,10 @@ class MakeAccount {
       return;
     }
     virtual_ = fuse_loops(module_);
+    if (mode_ == AccountMode::kInOrder) {
+      timeline_ = lay_out(module_, leaves_, as_written);
+      return;
+    }
     const DepthFirst order(module_, virtual_);
     timeline_ = lay_out(module_, leaves_, [&](const Computation& c) { return order.of(c); });
   }
@@ -255,6 +263,7 @@ class MakeAccount {
   }
 
   const Module& module_;
+  const AccountMode mode_;
   const bool scheduled_;
   const int64_t pack_work_;
   bool in_image_ = false;  ///< constants are part of the loaded program image, like its code (TPU)
@@ -270,7 +279,7 @@ class MakeAccount {
 }  // namespace
 
 Account account_for(const Module& module, AccountMode mode, int64_t pack_work) {
-  return MakeAccount(module, mode == AccountMode::kAsGiven && module.is_scheduled, pack_work).run();
+  return MakeAccount(module, mode, pack_work).run();
 }
 
 }  // namespace lowtide::engine

@@ -75,10 +75,12 @@ struct Account {
 enum class AccountMode : uint8_t {
   kAsGiven,      ///< a scheduled module: XLA's order and fusions; otherwise depth-first, plain elementwise loop fusion
   kUnscheduled,  ///< the second form, even for a scheduled module
+  kInOrder,      ///< the same in the order of the text
 };
 
 /// pack_work: limit for the search for a smaller arena (PackOptions::work), unless the compiler's own packing is used.
-Account account_for(const Module& module, AccountMode mode, int64_t pack_work = 10'000'000);
+inline constexpr int64_t kAccountWork = 10'000'000;
+Account account_for(const Module& module, AccountMode mode, int64_t pack_work = kAccountWork);
 
 /// A lower bound on the peak, with the reason that proves it.
 struct Floor {

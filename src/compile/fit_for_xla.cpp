@@ -87,7 +87,7 @@ Result<FittedForXla> fit_for_xla(const Input& input, const Target& target, std::
   report.met = point != nullptr;
   if (!point) point = &frontier.tightest();
   LT_ASSIGN_OR_RETURN(fitted.module, planner.exported(point->decisions));
-  const Account ours = account_for(*fitted.module, AccountMode::kUnscheduled);
+  const Account ours = Planner::account_of(*fitted.module, point->decisions);
   const Account given = account_for(module, AccountMode::kAsGiven);
 
   report.module = module.name;

@@ -95,7 +95,7 @@ std::vector<Series> NextSteps::from(const Trial& at) const {
   std::vector<Series> steps;
   const bool has_streams = first_stream(at.point.decisions) < at.point.decisions.size();
   if (!state.has_few_plans || !has_streams) add_recompute(at, state.has_few_plans ? kFewPrices : kAllPrices, steps);
-  if (planner_.target().takes() == Takes::kProgram) add_recompute_among(at, kMostAmong, steps);
+  add_recompute_among(at, kMostAmong, steps);
   add_groups(at, steps);
   add_offload(at, steps);
   add_streams(at, steps);
@@ -103,7 +103,6 @@ std::vector<Series> NextSteps::from(const Trial& at) const {
   if (at.could_rearrange) add_once<Rearrange>(at, steps);
   if (planner_.could_derive()) add_before_streams<DeriveStacks>(at, steps);
   if (planner_.could_update()) add_before_streams<UpdateInLoops>(at, steps);
-  // Compilers that take modules would merge the recomputed values with the original ones.
   const bool is_made_again = state.has_few_plans && has<Recompute>(at.point.decisions);
   if (planner_.target().takes() == Takes::kProgram && state.is_kept_for_late_readers && !is_made_again)
     add_once<Rematerialise>(at, steps);
@@ -196,7 +195,7 @@ void NextSteps::add_streams(const Trial& at, std::vector<Series>& steps) const {
 }
 
 void NextSteps::add_recompute(const Trial& at, size_t most, std::vector<Series>& steps) const {
-  if (planner_.target().takes() != Takes::kProgram) return;
+  if (!planner_.target().keeps_recomputed()) return;
   Decisions decisions = at.point.decisions;
   const auto before_streams = [&] { return std::span(decisions).first(first_stream(decisions)); };
   RecomputePrice price;
@@ -221,8 +220,8 @@ void NextSteps::add_recompute(const Trial& at, size_t most, std::vector<Series>&
 
 void NextSteps::add_recompute_among(const Trial& at, size_t most, std::vector<Series>& steps) const {
   Decisions decisions = at.point.decisions;
-  if (!state.is_free_found || first_stream(decisions) == decisions.size() || planner_.recompute_offers().empty())
-    return;
+  if (!planner_.target().keeps_recomputed() || !state.is_free_found) return;
+  if (first_stream(decisions) == decisions.size() || planner_.recompute_offers().empty()) return;
   RecomputePrice price;
   if (is_recompute(decisions.back())) {
     price = std::get<Recompute>(decisions.back()).price;

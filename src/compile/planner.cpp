@@ -19,7 +19,7 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr int64_t kPackWork = 100'000;         ///< to pack the account of one of many plans
+constexpr int64_t kLittlePackWork = 100'000;   ///< to pack the account of one of many plans
 constexpr int64_t kKeptInstructions = 60'000;  ///< in cached modules that later plans extend
 constexpr int64_t kFewModules = 4;             ///< with so few cached, those without streams would evict better ones
 
@@ -163,6 +163,13 @@ Result<std::unique_ptr<Module>> Planner::exported(const Decisions& decisions) co
   return std::move(rewritten.module);
 }
 
+Account Planner::account_of(const Module& exported, const Decisions& decisions, int64_t pack_work) {
+  Account account = account_for(exported, AccountMode::kUnscheduled, pack_work);
+  if (!has<Recompute>(decisions)) return account;
+  Account in_order = account_for(exported, AccountMode::kInOrder, pack_work);
+  return in_order.peak_bytes() < account.peak_bytes() ? in_order : account;
+}
+
 Result<std::vector<PassRecord>> Planner::records(const Module& module, const Decisions& decisions,
                                                  const PassOptions& options) const {
   const auto copy = module.clone();
@@ -192,7 +199,7 @@ Result<Measured> Planner::measure(const Decisions& decisions, Checked checked) c
                     .compiled = std::move(compiled)};
   }
   LT_ASSIGN_OR_RETURN(const auto module, exported(decisions));
-  const Account account = account_for(*module, AccountMode::kUnscheduled, kPackWork);
+  const Account account = account_of(*module, decisions, kLittlePackWork);
   LT_ASSIGN_OR_RETURN(const double ns, modelled_elsewhere(decisions));
   return Measured{.peak_bytes = account.peak_bytes(),
                   .temp_bytes = account.temp_bytes,

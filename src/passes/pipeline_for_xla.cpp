@@ -20,6 +20,7 @@
 #include "passes/rules/save_what_is_read.h"
 #include "passes/rules/scatter_one_hot_gradients.h"
 #include "passes/rules/sink_hoisted_values.h"
+#include "passes/xla/hold_recomputed.h"
 #include "passes/xla/keep_in_loops.h"
 #include "passes/xla/name_origins.h"
 #include "passes/xla/state_trip_counts.h"
@@ -78,6 +79,8 @@ const std::vector<Pass>& pipeline_for_xla() {
         {"sink-hoisted-values", sink_hoisted_values, Numerics::kExact,
          "again: what a stream reads whole need not stand beside it"},
         {"remove-dead-code", remove_dead_code, Numerics::kExact, "what was streamed stands without readers"},
+        {"hold-recomputed", hold_recomputed, Numerics::kExact,
+         "after the last pass that could merge values: XLA would merge what was recomputed, too"},
         {"keep-in-loops", keep_in_loops, Numerics::kExact,
          "after all that moves values into loops: XLA would take out what no trip changes"},
         {"state-trip-counts", state_trip_counts, Numerics::kExact, "loops have their last form"},

@@ -79,6 +79,8 @@ struct Machine {
       0;                    ///< the same for values computed from indices and a few scalars, such as random numbers
   double kept_byte_ns = 0;  ///< of a value that could be recomputed later
 
+  bool merges_recomputed = false;  ///< XLA's compiler for it removes barriers before it merges equal operations
+
   std::vector<MemorySpace> spaces;  ///< the first is where buffers lie
   std::vector<Link> links;
 };

@@ -55,6 +55,8 @@ Machine zen5() {
       .generated_byte_ns = 3,  // five hashes cost less
       .kept_byte_ns = 2,
 
+      .merges_recomputed = true,
+
       .spaces = {{.name = "memory", .number = 0, .bytes = 0}},
       .links = {},
   };

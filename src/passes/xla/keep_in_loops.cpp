@@ -7,7 +7,7 @@
 
 #include "analysis/leaf_bytes.h"
 #include "analysis/trip_count.h"
-#include "passes/rewrite.h"
+#include "passes/xla/barrier.h"
 
 namespace lowtide::engine {
 namespace {
@@ -83,39 +83,22 @@ class Body {
     Names names(body_);
     std::vector<Instruction*> order;
     for (const auto& i : body_.instructions()) order.push_back(i.get());
-    const auto append = [&](Opcode opcode, Shape shape, std::vector<Instruction*> operands, Attributes attributes) {
-      auto made = std::make_unique<Instruction>();
-      made->opcode = opcode;
-      made->name = names.unused("kept");
-      made->shape = std::move(shape);
-      made->operands = std::move(operands);
-      made->attributes = std::move(attributes);
-      return body_.append(std::move(made));
-    };
-    std::vector<Instruction*> first{&parameter_}, added;
-    const auto s = static_cast<size_t>(counter_);
-    Instruction* counter =
-        append(Opcode::kGetTupleElement, parameter_.shape.elements[s], {&parameter_}, TupleIndexAttributes{counter_});
+    auto own = std::make_unique<Instruction>();
+    own->opcode = Opcode::kGetTupleElement;
+    own->name = names.unused("kept");
+    own->shape = parameter_.shape.elements[static_cast<size_t>(counter_)];
+    own->operands = {&parameter_};
+    own->attributes = TupleIndexAttributes{counter_};
+    Instruction* counter = body_.append(std::move(own));
     std::vector<Instruction*> bundle{counter};
     bundle.insert(bundle.end(), sources_.begin(), sources_.end());
-    Shape shape = Shape::tuple({});
-    for (const Instruction* one : bundle) shape.elements.push_back(one->shape);
-    Instruction* tuple = append(Opcode::kTuple, shape, bundle, {});
-    Instruction* barrier = append(Opcode::kOptBarrier, shape, {tuple}, {});
-    added = {counter};
-    added.insert(added.end(), sources_.begin(), sources_.end());
-    added.insert(added.end(), {tuple, barrier});
-    for (size_t k = 0; k < sources_.size(); ++k) {
-      Instruction* tied = append(Opcode::kGetTupleElement, sources_[k]->shape, {barrier},
-                                 TupleIndexAttributes{static_cast<int64_t>(k) + 1});
-      tied->metadata = sources_[k]->metadata;
-      added.push_back(tied);
-      for (Instruction* user : order) {
-        if (!made_.contains(user)) continue;
-        std::ranges::replace(user->operands, sources_[k], tied);
-      }
+    std::vector<Instruction*> first{&parameter_};
+    first.insert(first.end(), bundle.begin(), bundle.end());
+    const std::vector<Instruction*> tied = put_behind_barrier(body_, names, "kept", bundle, 1, first);
+    for (Instruction* user : order) {
+      if (!made_.contains(user)) continue;
+      for (size_t k = 0; k < sources_.size(); ++k) std::ranges::replace(user->operands, sources_[k], tied[k + 1]);
     }
-    first.insert(first.end(), added.begin(), added.end());
     const std::unordered_set<const Instruction*> placed(first.begin(), first.end());
     for (Instruction* i : order) {
       if (!placed.contains(i)) first.push_back(i);
