@@ -1,5 +1,5 @@
 #pragma once
-/// XLA's foreign functions (jax.ffi), C interface 0.3: the structures that a handler in a user's library and the
+/// XLA's foreign functions (jax.ffi), C interface 0.4: the structures that a handler in a user's library and the
 /// runtime that calls it exchange, declared after the published layouts.
 
 #include <cstddef>
@@ -10,7 +10,7 @@ struct XLA_FFI_ExecutionContext;
 struct XLA_FFI_Future;
 struct XLA_FFI_Api;
 
-inline constexpr int kForeignMajor = 0, kForeignMinor = 3;
+inline constexpr int kForeignMajor = 0, kForeignMinor = 4;
 
 struct XLA_FFI_Extension {
   static constexpr int kMetadata = 1;
@@ -101,9 +101,10 @@ struct XLA_FFI_Error_Create_Args : XLA_FFI_Part {
   const char* message;
   XLA_FFI_Code code;
 };
-struct XLA_FFI_Error_GetMessage_Args : XLA_FFI_Part {
+struct XLA_FFI_Error_GetDetails_Args : XLA_FFI_Part {
   XLA_FFI_Error* error;
   const char* message;
+  XLA_FFI_Code code;  ///< since 0.4
 };
 struct XLA_FFI_Error_Destroy_Args : XLA_FFI_Part {
   XLA_FFI_Error* error;
@@ -156,12 +157,18 @@ struct XLA_FFI_DeviceOrdinal_Get_Args : XLA_FFI_Part {
   XLA_FFI_ExecutionContext* context;
   int32_t ordinal;
 };
+/// The runtime's own data for handlers, by type. There are none here.
+struct XLA_FFI_FindExtension_Args : XLA_FFI_Part {
+  XLA_FFI_ExecutionContext* context;
+  int64_t type;
+  const void* extension;
+};
 
 struct XLA_FFI_Api : XLA_FFI_Part {
   XLA_FFI_Version version;
   const void* internal;  ///< for handlers linked with XLA; none here
   XLA_FFI_Error* (*error_create)(XLA_FFI_Error_Create_Args*);
-  void (*error_message)(XLA_FFI_Error_GetMessage_Args*);
+  void (*error_details)(XLA_FFI_Error_GetDetails_Args*);
   void (*error_destroy)(XLA_FFI_Error_Destroy_Args*);
   XLA_FFI_Error* (*handler_register)(XLA_FFI_Part*);
   XLA_FFI_Error* (*stream_get)(XLA_FFI_Part*);
@@ -178,6 +185,7 @@ struct XLA_FFI_Api : XLA_FFI_Part {
   XLA_FFI_Error* (*future_fail)(XLA_FFI_Future_SetError_Args*);
   XLA_FFI_Error* (*run_id)(XLA_FFI_RunId_Get_Args*);
   XLA_FFI_Error* (*device_ordinal)(XLA_FFI_DeviceOrdinal_Get_Args*);
+  XLA_FFI_Error* (*find_extension)(XLA_FFI_FindExtension_Args*);
 };
 static_assert(sizeof(XLA_FFI_Call) == 176 && sizeof(XLA_FFI_Buffer) == 48 && sizeof(XLA_FFI_Metadata) == 48);
-static_assert(sizeof(XLA_FFI_Api) == 192);
+static_assert(sizeof(XLA_FFI_Api) == 200);

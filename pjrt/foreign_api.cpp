@@ -13,7 +13,11 @@ constexpr XLA_FFI_Code kNotFound = 5, kResourceExhausted = 8, kUnimplemented = 1
 XLA_FFI_Error* fault(XLA_FFI_Code code, const char* message) { return new XLA_FFI_Error{code, message}; }
 
 XLA_FFI_Error* error_create(XLA_FFI_Error_Create_Args* args) { return fault(args->code, args->message); }
-void error_message(XLA_FFI_Error_GetMessage_Args* args) { args->message = args->error->message.c_str(); }
+void error_details(XLA_FFI_Error_GetDetails_Args* args) {
+  args->message = args->error->message.c_str();
+  constexpr size_t kWithCode = sizeof(XLA_FFI_Part) + 2 * sizeof(void*) + sizeof(XLA_FFI_Code);
+  if (args->struct_size >= kWithCode) args->code = args->error->code;
+}
 void error_destroy(XLA_FFI_Error_Destroy_Args* args) { delete args->error; }
 
 XLA_FFI_Error* handler_register(XLA_FFI_Part*) {
@@ -103,6 +107,11 @@ XLA_FFI_Error* device_ordinal(XLA_FFI_DeviceOrdinal_Get_Args* args) {
   return nullptr;
 }
 
+XLA_FFI_Error* find_extension(XLA_FFI_FindExtension_Args* args) {
+  args->extension = nullptr;
+  return nullptr;
+}
+
 /// The function without exceptions, which must not reach the handler's code.
 template <auto kFunction, class Args>
 auto guarded(Args* args) noexcept -> decltype(kFunction(args)) {
@@ -125,7 +134,7 @@ const XLA_FFI_Api& foreign_api() {
       {{sizeof(XLA_FFI_Version), nullptr}, kForeignMajor, kForeignMinor},
       nullptr,
       guarded<error_create>,
-      guarded<error_message>,
+      guarded<error_details>,
       guarded<error_destroy>,
       guarded<handler_register>,
       guarded<stream_get>,
@@ -142,6 +151,7 @@ const XLA_FFI_Api& foreign_api() {
       guarded<future_fail>,
       guarded<run_id>,
       guarded<device_ordinal>,
+      guarded<find_extension>,
   };
   return kApi;
 }

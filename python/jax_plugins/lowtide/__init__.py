@@ -14,17 +14,24 @@ from lowtide import _callbacks, _foreign
 _PRIORITY = -100
 
 
-def _answer_for_cpu(client: Any) -> None:
+def _answer_for_cpu() -> None:
     """Makes jax.devices("cpu") Lowtide's if JAX_PLATFORMS excludes XLA's, since programs that keep arrays on the host ask for it."""
-    asked = (jax.config.jax_platforms or "cpu").split(",")
-    if "cpu" not in asked and "lowtide" in client.platform_version:
-        xla_bridge._backends.setdefault("cpu", client)
+    registration = xla_bridge._backend_factories["lowtide"]
+    make = registration.factory
+
+    def made() -> Any:
+        client = make()
+        if "cpu" not in (jax.config.jax_platforms or "cpu").split(","):
+            xla_bridge._backends.setdefault("cpu", client)
+        return client
+
+    registration.factory = made
 
 
 def initialize() -> None:
     path = lowtide.library_path()
     xla_bridge.register_plugin("lowtide", library_path=path, priority=_PRIORITY, options={})
-    xla_bridge.register_backend_initialization_hook(_answer_for_cpu)
+    _answer_for_cpu()
     # After an interrupt jaxlib's threads continue to compile while it destroys its client.
     atexit.register(lambda: ctypes.CDLL(path).lowtide_stop_compiling())
     _foreign.install()

@@ -31,6 +31,11 @@ enum Attribute : uint64_t {
   kExtensions = 18,
   kAccuracyMode = 19,
   kAccuracy = 20,
+  kSubAxisInfo = 21,
+  kAxisOfMesh = 22,
+  kGroupsByMesh = 23,
+  kAxisAndSize = 24,
+  kInlineMesh = 25,
 };
 
 constexpr std::array<std::string_view, 6> kDirections = {"EQ", "NE", "GE", "GT", "LE", "LT"};
@@ -196,6 +201,38 @@ void BytecodeEntries::read_vhlo_attribute(ByteCursor& cursor, BytecodeAttribute&
       attribute.text = fmt::format("#stablehlo.result_accuracy<atol = {}, rtol = {}, ulps = {}, mode = {}>",
                                    fmt::format("{:e}", std::bit_cast<double>(atol)),
                                    fmt::format("{:e}", std::bit_cast<double>(rtol)), ulps, mode.text);
+      return;
+    }
+    case kSubAxisInfo: {
+      const int64_t before = cursor.signed_varint(), size = cursor.signed_varint();
+      attribute.text = fmt::format("({}){}", before, size);
+      return;
+    }
+    case kAxisOfMesh: {
+      attribute.text = fmt::format("#stablehlo.axis_ref<name = {}", this->attribute(cursor.varint()).text);
+      if (cursor.varint() != 0)
+        attribute.text += fmt::format(", sub_axis_info = {}", this->attribute(cursor.varint()).text);
+      attribute.text += '>';
+      return;
+    }
+    case kGroupsByMesh: {
+      const BytecodeAttribute& mesh = this->attribute(cursor.varint());
+      const BytecodeAttribute& axes = this->attribute(cursor.varint());
+      const std::string name = mesh.text.starts_with('"') ? "@" + std::string(mesh.string) : std::string(mesh.text);
+      attribute.text = fmt::format("#stablehlo.replica_group_mesh_axes<mesh = {}, axes = {}>", name, axes.text);
+      return;
+    }
+    case kAxisAndSize: {
+      const std::string& name = this->attribute(cursor.varint()).text;
+      attribute.text = fmt::format("#stablehlo.mesh_axis<name = {}, size = {}>", name, cursor.signed_varint());
+      return;
+    }
+    case kInlineMesh: {
+      attribute.text = fmt::format("#stablehlo.mesh<axes = {}", this->attribute(cursor.varint()).text);
+      bool has_devices = false;
+      const uint64_t devices = cursor.flagged(has_devices);
+      if (has_devices) attribute.text += fmt::format(", device_ids = {}", this->attribute(devices).text);
+      attribute.text += '>';
       return;
     }
     default:

@@ -7,6 +7,7 @@
 
 #include "ops/text_cursor.h"
 #include "text/stablehlo/hlo_windows.h"
+#include "text/stablehlo/meshes.h"
 
 namespace lowtide::engine {
 namespace {
@@ -84,7 +85,10 @@ class Collector {
         return std::string(spelling.prefix) + lower(word);
       }
       case Spell::kWords: return words(attribute);
-      case Spell::kPairs: return rows(attribute);
+      case Spell::kPairs:
+        return values_.resolve(attribute).text.find("mesh_axes<") != std::string_view::npos
+                   ? mesh_groups_text(values_.resolve(attribute), values_)
+                   : rows(attribute);
       case Spell::kNumber: {
         LT_ASSIGN_OR_RETURN(const std::string_view number, values_.number(attribute));
         return std::string(number);

@@ -34,6 +34,7 @@ class MlirValues {
   Result<MlirAttributes> fields(
       const MlirAttribute& attribute) const;  ///< of `<a = 1>`, `#stablehlo.dot<a = 1>`, `{a = 1}`
 
+  const MlirModule& module() const { return module_; }
   Status fault(const MlirAttribute& attribute, std::string message) const;
   /// The definition if the attribute is an alias, or else the attribute itself.
   MlirAttribute resolve(MlirAttribute attribute) const;

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "ops/text_cursor.h"
+#include "text/stablehlo/meshes.h"
 #include "text/stablehlo/mlir_scanner.h"
 #include "text/stablehlo/module_maker.h"
 
@@ -52,17 +53,8 @@ std::optional<Mesh> read_mesh(std::string_view text) {
 }
 
 std::optional<Mesh> mesh_named(std::string_view name, const MlirModule& module) {
-  for (const MlirOperation& operation : module.operations) {
-    if (operation.name != "sdy.mesh") continue;
-    const MlirAttribute* symbol = find_attribute(operation.attributes, "callee");
-    if (!symbol) symbol = find_attribute(operation.attributes, "sym_name");
-    if (!symbol || (symbol->text != name && symbol->text != '"' + std::string(name) + '"')) continue;
-    if (const MlirAttribute* angles = find_attribute(operation.attributes, "angles")) return read_mesh(angles->text);
-    const MlirAttribute* mesh = find_attribute(operation.attributes, "mesh");
-    const size_t open = mesh ? mesh->text.find('<') : std::string_view::npos;
-    return open == std::string_view::npos ? std::nullopt : read_mesh(mesh->text.substr(open));
-  }
-  return std::nullopt;
+  const std::string_view angles = mesh_text(name, module);
+  return angles.empty() ? std::nullopt : read_mesh(angles);
 }
 
 /// Reads the axes of one dimension: `{"x", "y":(1)2, ?}`.
