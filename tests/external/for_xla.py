@@ -3,6 +3,7 @@
 
 usage: for_xla.py [--lowtide build/lowtide] [--shared ../shared]
 Small programs of the corpus (texts up to 60 KB), and programs large enough for streams; of random numbers, every bit.
+Gradients through layers, for a machine whose compiler keeps what is recomputed and for one whose compiler doesn't.
 """
 import glob
 import json
@@ -20,6 +21,19 @@ STREAMED = (("cases/b05_uniform_bf16_16384.mid", 0.01), ("cases/b05_normal_f32_1
             ("cases/a07_embed_iota_bad.mid", 0.01), ("cases/a09_loss_lse.mid", 0.3), ("cases/d10_attn8192_plain_fwd.mid", 0.3),
             ("kernels/causal_attention_8_heads", 0.2), ("kernels/xent_head_value_and_grad", 0.2), ("kernels/rbf_reverse", 0.01),
             ("kernels/mlp_gelu_reverse", 0.1))
+
+
+def layers():
+    """The gradient of a chain of products, in which a step keeps two values of each layer for its backward part."""
+    import jax
+    import jax.numpy as jnp
+
+    def loss(weights, x):
+        for first, second in weights:
+            x = x + jax.nn.gelu(x @ first) @ second
+        return (x * x).sum()
+    like = lambda *dims: jax.ShapeDtypeStruct(dims, jnp.float32)
+    return jax.jit(jax.grad(loss)).lower([(like(64, 256), like(256, 64))] * 8, like(2048, 64)).as_text(dialect="hlo")
 
 
 def worst_difference(results, expected):
@@ -58,8 +72,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         out = os.path.join(folder, "out.hlo")
 
-        def exported(path):
-            done = subprocess.run([options.lowtide, "fit", path, "--for", "xla", "-o", out, "--json"], capture_output=True, text=True)
+        def exported(path, *more):
+            done = subprocess.run([options.lowtide, "fit", path, "--for", "xla", "-o", out, "--json", *more], capture_output=True, text=True)
             if done.returncode != 0:
                 faults.append(f"{path}: exit {done.returncode} {done.stderr[:200]}")
                 return None, None
@@ -106,6 +120,20 @@ def main():
                 faults.append(f"{name}: results differ by {worst:.1e}")
             if "copy(" in text or "lowtide" in text:
                 faults.append(f"{name}: the export holds a copy or a mark of ours")
+        path = os.path.join(folder, "layers.hlo")
+        with open(path, "w") as f:
+            f.write(layers())
+        for machine, recomputes in (("h100", True), ("v5p", True), ("zen5", False)):
+            text, report = exported(path, "--machine", machine)
+            if text is None:
+                continue
+            worst, _ = worst_difference(xla.run(text), xla.run(given(path)))
+            made = sum(r["count"] for r in report["rewrites"] if r["rule"] == "recompute")
+            rows.append(f"layers for {machine:30} peak {report['input_peak_bytes'] / 2**20:8.1f} -> {report['peak_bytes'] / 2**20:7.1f} MiB, {made} recomputed, {worst:.1e}")
+            if (made > 0) != recomputes or ("hold-recomputed" in [r["rule"] for r in report["rewrites"]]) != recomputes:
+                faults.append(f"layers for {machine}: {made} values are recomputed")
+            if not worst <= tolerance([]):
+                faults.append(f"layers for {machine}: results differ by {worst:.1e}")
     print("\n".join(rows))
     print(f"{compared} small exports run by XLA, {len(faults)} faults")
     for fault in faults:

@@ -24,15 +24,16 @@ class Holder {
 
   /// Returns the number of barriers.
   int64_t hold() {
+    find_last_readers();
     std::vector<Instruction*> run;
-    for (Instruction* i : instructions_of(computation_)) {
+    for (Instruction* i : given_) {
       if (is_recomputed(*i)) {
         run.push_back(i);
         continue;
       }
-      if (!run.empty()) hold(run, *i);
+      if (!run.empty()) hold(run, last_.at(i).place);
       run.clear();
-      place_.emplace(i, std::ssize(order_));
+      for (Instruction*& operand : i->operands) operand = now(operand);
       order_.push_back(i);
     }
     order_.insert(order_.end(), run.begin(), run.end());
@@ -52,32 +53,37 @@ class Holder {
            !Lives::is_name(i) && i.opcode != Opcode::kIota;
   }
 
-  /// The latest stored value that `reader` reads, through what is computed where it is read; null: none.
-  Instruction* latest_read(const Instruction& reader) const {
-    Instruction* latest = nullptr;
-    std::unordered_set<const Instruction*> seen;
-    std::vector<const Instruction*> open{&reader};
-    while (!open.empty()) {
-      const Instruction* i = open.back();
-      open.pop_back();
-      for (Instruction* operand : i->operands) {
-        if (!place_.contains(operand) || !seen.insert(operand).second) continue;
-        if (is_virtual(*operand) || Lives::is_name(*operand)) open.push_back(operand);
-        const bool is_later = latest == nullptr || place_.at(operand) > place_.at(latest);
-        if (is_stored(*operand) && is_later) latest = operand;
+  void find_last_readers() {
+    given_ = instructions_of(computation_);
+    for (size_t k = 0; k < given_.size(); ++k) {
+      const auto place = static_cast<int64_t>(k);
+      last_[given_[k]] = {place, place};
+      for (const Instruction* operand : given_[k]->operands) {
+        if (!is_recomputed(*given_[k])) last_[operand].reader = place;
       }
     }
-    return latest;
   }
 
-  Instruction* latest_before() const {
-    const auto found = std::find_if(order_.rbegin(), order_.rend(),
-                                    [&](const Instruction* i) { return place_.contains(i) && is_stored(*i); });
+  /// The value through the last barrier that it has passed.
+  Instruction* now(Instruction* value) const {
+    const auto passed = now_.find(value);
+    return passed == now_.end() ? value : passed->second;
+  }
+
+  /// The latest stored value that is read at `place` or later; null: none. Compilers drop from a barrier what nobody
+  /// reads through it.
+  Instruction* latest(int64_t place) const {
+    const auto is_one = [&](const Instruction* i) {
+      const auto known = last_.find(i);
+      return known != last_.end() && known->second.reader >= place && is_stored(*i) && !is_recomputed(*i);
+    };
+    const auto found = std::find_if(order_.rbegin(), order_.rend(), is_one);
     return found == order_.rend() ? nullptr : *found;
   }
 
   /// Recomputed values next to each other in the order, and what they read from outside.
   struct Run {
+    std::unordered_set<const Instruction*> own;
     std::vector<Instruction*> made, sources;
     std::unordered_map<const Instruction*, Instruction*> again;  ///< of what is computed where it is read
   };
@@ -89,7 +95,7 @@ class Holder {
 
   void add(Instruction& i, Run& run) {
     for (Instruction*& operand : i.operands) {
-      if (is_recomputed(*operand) || is_free(*operand)) continue;
+      if (run.own.contains(operand) || is_free(*operand)) continue;
       if (!is_virtual(*operand) || !operand->control_predecessors.empty()) {
         if (std::ranges::find(run.sources, operand) == run.sources.end()) run.sources.push_back(operand);
         continue;
@@ -99,6 +105,7 @@ class Holder {
         auto made = copy_of(*operand);
         made->name = names_.unused(operand->name + std::string(kAgain));
         copy = run.again[operand] = computation_.append(std::move(made));
+        run.own.insert(copy);
         add(*copy, run);
       }
       operand = copy;
@@ -106,19 +113,21 @@ class Holder {
     run.made.push_back(&i);
   }
 
-  void hold(const std::vector<Instruction*>& recomputed, const Instruction& reader) {
-    Run run;
+  /// Puts the run behind a barrier; `place` is that of its first reader.
+  void hold(const std::vector<Instruction*>& recomputed, int64_t place) {
+    Run run{.own = {recomputed.begin(), recomputed.end()}};
     for (Instruction* i : recomputed) add(*i, run);
     if (!run.sources.empty()) {
-      Instruction* last = latest_read(reader);
-      if (last == nullptr) last = latest_before();
-      std::vector<Instruction*> values = run.sources;
-      const bool waits = last != nullptr && std::ranges::find(values, last) == values.end();
-      if (waits) values.insert(values.begin(), last);
-      const auto held = put_behind_barrier(computation_, names_, "held", values, waits ? 1 : 0, order_);
+      std::vector<Instruction*> given = run.sources;
+      Instruction* const last = latest(place);
+      if (last != nullptr && std::ranges::find(given, last) == given.end()) given.push_back(last);
+      std::vector<Instruction*> values;
+      for (Instruction* value : given) values.push_back(now(value));
+      const auto held = put_behind_barrier(computation_, names_, "held", values, 0, order_);
       for (Instruction* i : run.made) {
-        for (size_t k = waits ? 1 : 0; k < values.size(); ++k) std::ranges::replace(i->operands, values[k], held[k]);
+        for (size_t k = 0; k < given.size(); ++k) std::ranges::replace(i->operands, given[k], held[k]);
       }
+      if (last != nullptr) now_[last] = held[static_cast<size_t>(std::ranges::find(given, last) - given.begin())];
       ++barriers_;
     }
     order_.insert(order_.end(), run.made.begin(), run.made.end());
@@ -127,8 +136,12 @@ class Holder {
   Computation& computation_;
   const std::vector<bool>& is_virtual_;
   Names names_;
-  std::vector<Instruction*> order_;
-  std::unordered_map<const Instruction*, int64_t> place_;  ///< in order_, of instructions that aren't recomputed
+  struct Places {
+    int64_t place = 0, reader = 0;  ///< its own, and that of its last reader that isn't recomputed
+  };
+  std::vector<Instruction*> given_, order_;
+  std::unordered_map<const Instruction*, Places> last_;
+  std::unordered_map<const Instruction*, Instruction*> now_;
   int64_t barriers_ = 0;
 };
 
@@ -136,10 +149,10 @@ class Holder {
 
 Result<PassResult> hold_recomputed(Module& module) {
   PassResult result;
-  Computation& entry = *module.entry;
-  const auto is_one = [](const auto& i) { return is_recomputed(*i); };
-  if (std::ranges::any_of(entry.instructions(), is_one)) {
-    result.count = Holder(entry, find_virtual_values(module)).hold();
+  const std::vector<bool> is_virtual = find_virtual_values(module);
+  for (const auto& computation : module.computations()) {
+    if (std::ranges::any_of(computation->instructions(), [](const auto& i) { return is_recomputed(*i); }))
+      result.count += Holder(*computation, is_virtual).hold();
   }
   result.changed = result.count > 0;
   result.note = fmt::format("{} barriers before recomputed values", result.count);
