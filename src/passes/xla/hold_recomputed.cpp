@@ -86,6 +86,7 @@ class Holder {
     std::unordered_set<const Instruction*> own;
     std::vector<Instruction*> made, sources;
     std::unordered_map<const Instruction*, Instruction*> again;  ///< of what is computed where it is read
+    std::unordered_map<const Instruction*, Instruction*> held;   ///< sources, behind the barrier
   };
 
   /// Is it nothing that could be kept: made of nothing, or no array?
@@ -93,24 +94,37 @@ class Holder {
     return !i.shape.is_array() || (i.operands.empty() && i.opcode != Opcode::kParameter);
   }
 
-  void add(Instruction& i, Run& run) {
-    for (Instruction*& operand : i.operands) {
-      if (run.own.contains(operand) || is_free(*operand)) continue;
-      if (!is_virtual(*operand) || !operand->control_predecessors.empty()) {
-        if (std::ranges::find(run.sources, operand) == run.sources.end()) run.sources.push_back(operand);
-        continue;
+  Instruction* copied(const Instruction& i) {
+    auto copy = copy_of(i);
+    copy->name = names_.unused(i.name + std::string(kAgain));
+    return computation_.append(std::move(copy));
+  }
+
+  /// Adds a value after what it reads and is made again with it.
+  void add(Instruction& value, Run& run) {
+    std::vector<Instruction*> open{&value};
+    while (!open.empty()) {
+      Instruction& i = *open.back();
+      const size_t depth = open.size();
+      for (Instruction*& operand : i.operands) {
+        if (run.own.contains(operand) || is_free(*operand)) continue;
+        if (!is_virtual(*operand) || !operand->control_predecessors.empty()) {
+          if (run.held.emplace(operand, nullptr).second) run.sources.push_back(operand);
+          continue;
+        }
+        Instruction*& copy = run.again[operand];
+        if (copy == nullptr) {
+          copy = copied(*operand);
+          run.own.insert(copy);
+          open.push_back(copy);
+        }
+        operand = copy;
+        if (open.size() > depth) break;
       }
-      Instruction* copy = run.again[operand];
-      if (copy == nullptr) {
-        auto made = copy_of(*operand);
-        made->name = names_.unused(operand->name + std::string(kAgain));
-        copy = run.again[operand] = computation_.append(std::move(made));
-        run.own.insert(copy);
-        add(*copy, run);
-      }
-      operand = copy;
+      if (open.size() > depth) continue;
+      run.made.push_back(&i);
+      open.pop_back();
     }
-    run.made.push_back(&i);
   }
 
   /// Puts the run behind a barrier; `place` is that of its first reader.
@@ -118,27 +132,30 @@ class Holder {
     Run run{.own = {recomputed.begin(), recomputed.end()}};
     for (Instruction* i : recomputed) add(*i, run);
     if (!run.sources.empty()) {
-      std::vector<Instruction*> given = run.sources;
       Instruction* const last = latest(place);
-      if (last != nullptr && std::ranges::find(given, last) == given.end()) given.push_back(last);
+      if (last != nullptr && run.held.emplace(last, nullptr).second) run.sources.push_back(last);
       std::vector<Instruction*> values;
-      for (Instruction* value : given) values.push_back(now(value));
+      for (Instruction* value : run.sources) values.push_back(now(value));
       const auto held = put_behind_barrier(computation_, names_, "held", values, 0, order_);
+      for (size_t k = 0; k < held.size(); ++k) run.held[run.sources[k]] = held[k];
       for (Instruction* i : run.made) {
-        for (size_t k = 0; k < given.size(); ++k) std::ranges::replace(i->operands, given[k], held[k]);
+        for (Instruction*& operand : i->operands) {
+          if (const auto found = run.held.find(operand); found != run.held.end()) operand = found->second;
+        }
       }
-      if (last != nullptr) now_[last] = held[static_cast<size_t>(std::ranges::find(given, last) - given.begin())];
+      if (last != nullptr) now_[last] = run.held.at(last);
       ++barriers_;
     }
     order_.insert(order_.end(), run.made.begin(), run.made.end());
   }
 
-  Computation& computation_;
-  const std::vector<bool>& is_virtual_;
-  Names names_;
   struct Places {
     int64_t place = 0, reader = 0;  ///< its own, and that of its last reader that isn't recomputed
   };
+
+  Computation& computation_;
+  const std::vector<bool>& is_virtual_;
+  Names names_;
   std::vector<Instruction*> given_, order_;
   std::unordered_map<const Instruction*, Places> last_;
   std::unordered_map<const Instruction*, Instruction*> now_;
