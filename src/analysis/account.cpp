@@ -71,12 +71,8 @@ class MakeAccount {
 
  private:
   void lay_out_program() {
-    if (scheduled_) {
-      timeline_ = lay_out(module_, leaves_, as_written);
-      return;
-    }
-    virtual_ = fuse_loops(module_);
-    if (mode_ == AccountMode::kInOrder) {
+    if (!scheduled_) virtual_ = fuse_loops(module_);
+    if (scheduled_ || mode_ == AccountMode::kInOrder) {
       timeline_ = lay_out(module_, leaves_, as_written);
       return;
     }

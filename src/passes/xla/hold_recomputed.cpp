@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <unordered_map>
 #include <unordered_set>
 
 #include "passes/recompute/lives.h"
 #include "passes/recompute/moment.h"
+#include "passes/rules/maker.h"
 #include "passes/rules/saved_stacks.h"
 #include "passes/xla/barrier.h"
 
@@ -33,7 +33,7 @@ class Holder {
       }
       if (!run.empty()) hold(run, last_.at(i).place);
       run.clear();
-      for (Instruction*& operand : i->operands) operand = now(operand);
+      read_instead(i->operands, now_);
       order_.push_back(i);
     }
     order_.insert(order_.end(), run.begin(), run.end());
@@ -64,12 +64,6 @@ class Holder {
     }
   }
 
-  /// The value through the last barrier that it has passed.
-  Instruction* now(Instruction* value) const {
-    const auto passed = now_.find(value);
-    return passed == now_.end() ? value : passed->second;
-  }
-
   /// The latest stored value that is read at `place` or later; null: none. Compilers drop from a barrier what nobody
   /// reads through it.
   Instruction* latest(int64_t place) const {
@@ -85,8 +79,8 @@ class Holder {
   struct Run {
     std::unordered_set<const Instruction*> own;
     std::vector<Instruction*> made, sources;
-    std::unordered_map<const Instruction*, Instruction*> again;  ///< of what is computed where it is read
-    std::unordered_map<const Instruction*, Instruction*> held;   ///< sources, behind the barrier
+    InstructionMap again;  ///< of what is computed where it is read
+    InstructionMap held;   ///< sources, behind the barrier
   };
 
   /// Is it nothing that could be kept: made of nothing, or no array?
@@ -134,15 +128,11 @@ class Holder {
     if (!run.sources.empty()) {
       Instruction* const last = latest(place);
       if (last != nullptr && run.held.emplace(last, nullptr).second) run.sources.push_back(last);
-      std::vector<Instruction*> values;
-      for (Instruction* value : run.sources) values.push_back(now(value));
+      std::vector<Instruction*> values = run.sources;
+      read_instead(values, now_);
       const auto held = put_behind_barrier(computation_, names_, "held", values, 0, order_);
       for (size_t k = 0; k < held.size(); ++k) run.held[run.sources[k]] = held[k];
-      for (Instruction* i : run.made) {
-        for (Instruction*& operand : i->operands) {
-          if (const auto found = run.held.find(operand); found != run.held.end()) operand = found->second;
-        }
-      }
+      for (Instruction* i : run.made) read_instead(i->operands, run.held);
       if (last != nullptr) now_[last] = run.held.at(last);
       ++barriers_;
     }
@@ -158,7 +148,7 @@ class Holder {
   Names names_;
   std::vector<Instruction*> given_, order_;
   std::unordered_map<const Instruction*, Places> last_;
-  std::unordered_map<const Instruction*, Instruction*> now_;
+  InstructionMap now_;  ///< values through the last barrier that they have passed
   int64_t barriers_ = 0;
 };
 
