@@ -198,6 +198,11 @@ void reads_of_concatenate(OperandReads& reads) {
   if (!equal) reads.depends_on(static_cast<uint64_t>(reads.operand()));
 }
 
+bool split_concatenation(SplitOperation& split, Attributes& attributes) {
+  const Dims& along = std::get<DimensionsAttributes>(attributes).dimensions;
+  return !split.result.splits_any(along) && split_operand_dimensions(split, attributes);
+}
+
 }  // namespace
 
 const OpRule kConcatenateRule{.read = read_dimensions,
@@ -205,6 +210,7 @@ const OpRule kConcatenateRule{.read = read_dimensions,
                               .infer = infer_concatenation,
                               .eval = eval_concatenation,
                               .element = element_concatenation,
+                              .split = split_concatenation,
                               .slicing = kConcatenateSlicing,
                               .extents = extents_of_concatenate,
                               .reads = reads_of_concatenate,

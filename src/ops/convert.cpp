@@ -80,6 +80,7 @@ Result<Value> convert_elements(const Value& value, ElementType type) {
 const OpRule kConvertRule{.infer = infer_conversion,
                           .eval = eval_conversion,
                           .element = element_conversion,
+                          .split = split_by_element,
                           .slicing = kSlicedByElement,
                           .extents = extents_by_roles,
                           .reads = reads_by_element,

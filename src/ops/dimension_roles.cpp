@@ -14,6 +14,15 @@ const Shape& first_array(const Shape& shape) {
 
 }  // namespace
 
+const Shape* common_extents(const Instruction& i) {
+  if (i.shape.is_array()) return &i.shape;
+  if (!i.shape.is_tuple() || i.shape.elements.empty()) return nullptr;
+  const Shape& first = i.shape.elements[0];
+  const bool alike = std::ranges::all_of(
+      i.shape.elements, [&](const Shape& s) { return s.is_array() && s.dynamic.empty() && s.dims == first.dims; });
+  return alike ? &first : nullptr;
+}
+
 std::vector<OperandDimension> operand_roles(const Instruction& instruction, size_t operand) {
   if (!instruction.operand(operand).shape.is_array()) return {};
   return rule_of(instruction.opcode).slicing.roles(instruction, operand);

@@ -24,6 +24,10 @@ struct OperandDimension {
   int64_t fold = -1;  ///< of kReduced: dimensions of different operands with the same number are folded together
 };
 
+/// The extents of an instruction's result: of its array, or of all its arrays (as in sort, top-k and reductions of
+/// pairs) if they are equal; null if they differ.
+const Shape* common_extents(const Instruction& i);
+
 /// The role of each dimension of operand number `operand`, by the operation's rule; empty if the operand is no array.
 /// If no role names a result dimension, the operand lacks it: each slice along it reads the same operand elements.
 std::vector<OperandDimension> operand_roles(const Instruction& instruction, size_t operand);

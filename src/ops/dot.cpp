@@ -99,6 +99,17 @@ double terms_of_dot(const Instruction& dot) {
 
 void reads_of_dot(OperandReads& reads) { reads.in_own_loop(reads.evaluations().count * terms_of_dot(reads.user())); }
 
+bool split_dot(SplitOperation& split, Attributes& attributes) {
+  auto& dot = std::get<DotAttributes>(attributes);
+  if (split.operands.size() != 2) return false;
+  const SplitDims &lhs = split.operands[0], &rhs = split.operands[1];
+  dot.lhs_contracting_dims = lhs.numbers(dot.lhs_contracting_dims);
+  dot.rhs_contracting_dims = rhs.numbers(dot.rhs_contracting_dims);
+  dot.lhs_batch_dims = lhs.numbers(dot.lhs_batch_dims);
+  dot.rhs_batch_dims = rhs.numbers(dot.rhs_batch_dims);
+  return true;
+}
+
 }  // namespace
 
 void contract(const Literal& lhs, const Literal& rhs, const DotAttributes& attributes, Literal& result,
@@ -147,6 +158,7 @@ const OpRule kDotRule{
     .eval = eval_dot,
     .element = element_dot,
     .has_element = has_element_dot,
+    .split = split_dot,
     .slicing = kDotSlicing,
     .extents = extents_of_dot,
     .reads = reads_of_dot,

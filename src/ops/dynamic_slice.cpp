@@ -185,6 +185,18 @@ void reads_of_dynamic_slice(OperandReads& reads) {
 
 void reads_of_update(OperandReads& reads) { reads.through(reads.evaluations().count, reads.operand() == 0); }
 
+bool split_dynamic_slice(SplitOperation& split, Attributes& attributes) {
+  Dims& sizes = std::get<DynamicSliceAttributes>(attributes).sizes;
+  sizes = split.operands[0].spread(sizes, [](int64_t extent) { return extent; });
+  split.indices = 1;
+  return true;
+}
+
+bool split_update(SplitOperation& split, Attributes&) {
+  split.indices = 2;
+  return true;
+}
+
 }  // namespace
 
 const OpRule kDynamicSliceRule{.read = read_dynamic_slice,
@@ -192,6 +204,7 @@ const OpRule kDynamicSliceRule{.read = read_dynamic_slice,
                                .infer = infer_dynamic_slice,
                                .eval = eval_slice,
                                .element = element_slice,
+                               .split = split_dynamic_slice,
                                .slicing = kDynamicSliceSlicing,
                                .extents = extents_of_dynamic_slice,
                                .reads = reads_of_dynamic_slice,
@@ -203,6 +216,7 @@ const OpRule kDynamicUpdateSliceRule{.infer = infer_update,
                                      .store = store_dynamic_update_slice,
                                      .has_update = has_update_dynamic_update_slice,
                                      .updated_operand = updated_operand_of_dynamic_update_slice,
+                                     .split = split_update,
                                      .slicing = kUpdateSlicing,
                                      .extents = extents_of_update,
                                      .reads = reads_of_update,

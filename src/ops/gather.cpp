@@ -277,6 +277,21 @@ void reads_of_gather(OperandReads& reads) {
   reads.through(std::max(reads.elements(), count / product_of_extents(gather.slice_sizes)), true);
 }
 
+bool split_gather(SplitOperation& split, Attributes& attributes) {
+  auto& gather = std::get<GatherAttributes>(attributes);
+  const SplitDims &array = split.operands[0], &indices = split.operands[1];
+  if (array.splits_any(gather.start_index_map)) return false;
+  gather.offset_dims = split.result.numbers(gather.offset_dims);
+  gather.collapsed_slice_dims = array.numbers(gather.collapsed_slice_dims);
+  gather.start_index_map = array.numbers(gather.start_index_map);
+  gather.operand_batching_dims = array.numbers(gather.operand_batching_dims);
+  gather.start_indices_batching_dims = indices.numbers(gather.start_indices_batching_dims);
+  gather.index_vector_dim = indices.number(gather.index_vector_dim);
+  gather.slice_sizes = array.spread(gather.slice_sizes, [](int64_t extent) { return extent; });
+  for (const int64_t d : gather.operand_batching_dims) gather.slice_sizes[static_cast<size_t>(d)] = 1;
+  return true;
+}
+
 }  // namespace
 
 std::optional<Positions> picks_along(const Instruction& i, int64_t d) {
@@ -297,6 +312,7 @@ const OpRule kGatherRule{
     .infer = infer_gather,
     .eval = eval_gather,
     .element = element_gather,
+    .split = split_gather,
     .slicing = kGatherSlicing,
     .extents = extents_of_gather,
     .reads = reads_of_gather,

@@ -86,6 +86,13 @@ constexpr Slicing kIotaSlicing{.roles = opaque_dimensions,
                                .positions = positions_of_iota,
                                .rows = {.pieces = rows_of_iota, .adapt = keep_row_attributes}};
 
+bool split_iota(SplitOperation& split, Attributes& attributes) {
+  int64_t& d = std::get<IotaAttributes>(attributes).dimension;
+  if (split.result.is_split(static_cast<size_t>(d))) return false;
+  d = split.result.number(d);
+  return true;
+}
+
 }  // namespace
 
 const OpRule kIotaRule{.read = read_iota,
@@ -93,6 +100,7 @@ const OpRule kIotaRule{.read = read_iota,
                        .infer = infer_iota,
                        .eval = eval_iota,
                        .element = element_iota,
+                       .split = split_iota,
                        .slicing = kIotaSlicing,
                        .extents = free_extents,
                        .reads = reads_anywhere,

@@ -10,6 +10,7 @@
 #include "ops/element.h"
 #include "ops/element_arithmetic.h"
 #include "ops/slicing.h"
+#include "ops/split_dimensions.h"
 
 namespace lowtide::engine {
 
@@ -65,6 +66,10 @@ struct OpRule {
   bool (*has_update)(const Instruction&) = nullptr;
   /// For leaf `leaf` of an update: the operand it overwrites; kNoId: none, the update writes every element.
   int (*updated_operand)(const Instruction&, int64_t leaf) = nullptr;
+
+  /// Adapts the attributes for dimensions that are split, of which each is read whole and corresponds, by its role, to
+  /// one of the result or is folded; false: not this instance. Null: its dimensions can't be split.
+  bool (*split)(SplitOperation&, Attributes&) = nullptr;
 
   // The members below have no default: a rule that omits one doesn't compile.
 

@@ -246,6 +246,14 @@ void reads_of_pad(OperandReads& reads) {
   reads.depends_on(static_cast<uint64_t>(reads.operand()));
 }
 
+bool split_pad(SplitOperation& split, Attributes& attributes) {
+  auto& pad = std::get<PadAttributes>(attributes);
+  for (Dims* const edges : {&pad.low, &pad.high, &pad.interior}) {
+    *edges = split.operands[0].spread(*edges, [](int64_t) { return 0; });
+  }
+  return true;
+}
+
 }  // namespace
 
 const OpRule kPadRule{.read = read_pad,
@@ -253,6 +261,7 @@ const OpRule kPadRule{.read = read_pad,
                       .infer = infer_pad,
                       .eval = eval_pad,
                       .element = element_pad,
+                      .split = split_pad,
                       .slicing = kPadSlicing,
                       .extents = extents_of_pad,
                       .reads = reads_of_pad,

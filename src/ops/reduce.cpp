@@ -130,6 +130,7 @@ const OpRule kReduceRule{
     .eval = eval_reduce,
     .element = element_reduce,
     .has_element = has_element_reduce,
+    .split = split_operand_dimensions,
     .slicing = kReduceSlicing,
     .extents = extents_of_reduce,
     .reads = reads_of_reduce,

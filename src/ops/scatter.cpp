@@ -452,6 +452,20 @@ double terms_of_scatter(const Instruction& scatter) {
   return terms / kPlaces;
 }
 
+bool split_scatter(SplitOperation& split, Attributes& attributes) {
+  auto& scatter = std::get<ScatterAttributes>(attributes);
+  if (split.operands.size() != 3) return false;
+  const SplitDims &array = split.operands[0], &indices = split.operands[1], &updates = split.operands[2];
+  if (array.splits_any(scatter.scatter_dims_to_operand_dims)) return false;
+  scatter.update_window_dims = updates.numbers(scatter.update_window_dims);
+  scatter.inserted_window_dims = array.numbers(scatter.inserted_window_dims);
+  scatter.scatter_dims_to_operand_dims = array.numbers(scatter.scatter_dims_to_operand_dims);
+  scatter.input_batching_dims = array.numbers(scatter.input_batching_dims);
+  scatter.scatter_indices_batching_dims = indices.numbers(scatter.scatter_indices_batching_dims);
+  scatter.index_vector_dim = indices.number(scatter.index_vector_dim);
+  return true;
+}
+
 }  // namespace
 
 const OpRule kScatterRule{
@@ -462,6 +476,7 @@ const OpRule kScatterRule{
     .update = update_scatter,
     .has_update = has_update_scatter,
     .updated_operand = updated_operand_of_scatter,
+    .split = split_scatter,
     .slicing = kScatterSlicing,
     .extents = extents_of_scatter,
     .reads = reads_of_scatter,

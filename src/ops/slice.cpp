@@ -174,6 +174,14 @@ void extents_of_slice(ExtentRelater& r) {
   }
 }
 
+bool split_slice(SplitOperation& split, Attributes& attributes) {
+  auto& slice = std::get<SliceAttributes>(attributes);
+  slice.starts = split.operands[0].spread(slice.starts, [](int64_t) { return 0; });
+  slice.limits = split.operands[0].spread(slice.limits, [](int64_t extent) { return extent; });
+  slice.strides = split.operands[0].spread(slice.strides, [](int64_t) { return 1; });
+  return true;
+}
+
 }  // namespace
 
 const OpRule kSliceRule{.read = read_slice,
@@ -181,6 +189,7 @@ const OpRule kSliceRule{.read = read_slice,
                         .infer = infer_slice,
                         .eval = eval_slice,
                         .element = element_slice,
+                        .split = split_slice,
                         .slicing = kSliceSlicing,
                         .extents = extents_of_slice,
                         .reads = reads_in_order,

@@ -136,12 +136,19 @@ void extents_of_sort(ExtentRelater& r) {
   r.same_results();
 }
 
+bool split_sort(SplitOperation& split, Attributes& attributes) {
+  int64_t& d = std::get<SortAttributes>(attributes).dimension;
+  d = split.result.number(d);
+  return true;
+}
+
 }  // namespace
 
 const OpRule kSortRule{.read = read_sort,
                        .print = print_sort,
                        .infer = infer_sort,
                        .eval = eval_sort,
+                       .split = split_sort,
                        .slicing = sliced_in_step(roles_of_sort),
                        .extents = extents_of_sort,
                        .reads = reads_anywhere,

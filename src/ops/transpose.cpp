@@ -70,6 +70,7 @@ const OpRule kTransposeRule{
     .infer = infer_transpose,
     .eval = eval_transpose,
     .element = element_transpose,
+    .split = split_operand_dimensions,
     .slicing = sliced_in_step(roles_of_transpose),
     .extents = extents_by_roles,
     .reads = reads_of_transpose,

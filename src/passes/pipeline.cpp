@@ -56,6 +56,7 @@
 #include "passes/rules/slice_known_gathers.h"
 #include "passes/rules/slice_operands.h"
 #include "passes/rules/split_by_readers.h"
+#include "passes/rules/split_merged_dimensions.h"
 #include "passes/rules/update_known_scatters.h"
 #include "passes/rules/update_where_it_is_made.h"
 #include "passes/rules/widen_scatters.h"
@@ -160,6 +161,8 @@ const std::vector<Pass>& execution_pipeline() {
          "before values are sunk or derived: a product is light, a dot is not"},
         {"batch-counted-indices", batch_counted_indices, Numerics::kExact,
          "after constants are folded: they tell what counts; before streaming, which walks batch dimensions"},
+        {"split-merged-dimensions", split_merged_dimensions, Numerics::kExact,
+         "after indices that only count are batch dimensions, which correspond; before streams"},
         {"sink-hoisted-values", sink_hoisted_values, Numerics::kExact,
          "after random numbers are written out: then they are elementwise; before what looks into loop bodies"},
         {"derive-saved-stacks", derive_saved_stacks, Numerics::kExact,

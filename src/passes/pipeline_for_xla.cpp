@@ -20,6 +20,8 @@
 #include "passes/rules/save_what_is_read.h"
 #include "passes/rules/scatter_one_hot_gradients.h"
 #include "passes/rules/sink_hoisted_values.h"
+#include "passes/rules/split_merged_dimensions.h"
+#include "passes/rules/widen_scatters.h"
 #include "passes/xla/hold_recomputed.h"
 #include "passes/xla/keep_in_loops.h"
 #include "passes/xla/name_origins.h"
@@ -53,6 +55,8 @@ const std::vector<Pass>& pipeline_for_xla() {
          "masks of equal segments: XLA computes and stores what is true everywhere"},
         {"batch-counted-indices", batch_counted_indices, Numerics::kExact,
          "before streams, which walk batch dimensions"},
+        {"split-merged-dimensions", split_merged_dimensions, Numerics::kExact,
+         "after indices that only count are batch dimensions, which correspond; before streams"},
         {"multiply-outer-products", multiply_outer_products, Numerics::kValueExact,
          "XLA lays out operands of a dot with nothing to sum; elementwise it fuses"},
         {"sink-hoisted-values", sink_hoisted_values, Numerics::kExact,
@@ -66,6 +70,7 @@ const std::vector<Pass>& pipeline_for_xla() {
          "XLA stores one-hot operands of dots"},
         {"scatter-one-hot-gradients", scatter_one_hot_gradients, Numerics::kReassociated,
          "the same for their gradients"},
+        {"widen-scatters", widen_scatters, Numerics::kExact, "XLA stores the narrow sums beside the wide result"},
         {"accumulate-where-it-lies", accumulate_where_it_lies, Numerics::kReassociated,
          "XLA spreads a part over zeros before it adds it", Numerics::kValueExact},
         {"write-over-consumed-stacks", write_over_consumed_stacks, Numerics::kExact,

@@ -5,6 +5,7 @@
 
 #include "analysis/leaf_bytes.h"
 #include "ir/shape_leaves.h"
+#include "ops/dimension_roles.h"
 #include "passes/stream/between_passes.h"
 #include "passes/stream/keep_order.h"
 #include "passes/stream/stream_loop.h"

@@ -53,15 +53,6 @@ bool may_be_absent(const Instruction& user, size_t operand, int64_t d) {
 
 }  // namespace
 
-const Shape* common_extents(const Instruction& i) {
-  if (i.shape.is_array()) return &i.shape;
-  if (!i.shape.is_tuple() || i.shape.elements.empty()) return nullptr;
-  const Shape& first = i.shape.elements[0];
-  const bool alike = std::ranges::all_of(
-      i.shape.elements, [&](const Shape& s) { return s.is_array() && s.dynamic.empty() && s.dims == first.dims; });
-  return alike ? &first : nullptr;
-}
-
 InStep operand_in_step(const Instruction& user, size_t operand, int64_t d, int64_t& operand_dimension) {
   const Shape& shape = user.operand(operand).shape;
   const Shape* const result = common_extents(user);

@@ -10,10 +10,6 @@
 
 namespace lowtide::engine {
 
-/// The extents of an instruction's result: of its array, or of all its arrays (as in sort, top-k and reductions of
-/// pairs) if they are equal; null if they differ.
-const Shape* common_extents(const Instruction& i);
-
 /// Which dimension of operand number `operand` corresponds to dimension `d` of the result, slice by slice.
 enum class InStep : uint8_t {
   kNo,      ///< slice c of the result needs more of the operand than slice c
