@@ -175,7 +175,7 @@ Result<PassResult> rewrite_each(Module& module, const std::function<Instruction*
         maker.order_.push_back(i);
       }
     }
-    if (replacements.count() == 0) continue;
+    if (replacements.count() == 0 && maker.order_.size() == originals.size()) continue;
     replacements.finish(*computation);
     computation->reorder(maker.order_);
     result.count += replacements.count();

@@ -60,8 +60,8 @@ class Maker {
 };
 
 /// Offers every instruction, operands before users, to `rewrite`: the instruction is replaced by what it returns,
-/// either new or an earlier instruction with the same layout; null leaves it. Instructions that control edges hold
-/// aren't offered.
+/// either new or an earlier instruction with the same layout; null leaves it, with the operands that it was given and
+/// what was made for them before it. Instructions that control edges hold aren't offered.
 Result<PassResult> rewrite_each(Module& module, const std::function<Instruction*(Instruction&, Maker&)>& rewrite);
 
 }  // namespace lowtide::engine

@@ -102,6 +102,12 @@ void MergedDimensions::number_dimensions(const Module& module) {
   exclude_borders_of_tuples();
 }
 
+/// Is it the test or body of one loop?
+bool MergedDimensions::is_of_loop(const Computation& computation) const {
+  const auto callers = callers_.find(&computation);
+  return callers != callers_.end() && callers->second.size() == 1 && callers->second[0]->opcode == Opcode::kWhile;
+}
+
 bool MergedDimensions::may_follow(const Instruction& i) const {
   if (i.sharding || has_bounds(i)) return false;
   switch (i.opcode) {
@@ -110,11 +116,7 @@ bool MergedDimensions::may_follow(const Instruction& i) const {
     case Opcode::kOptBarrier: return true;
     case Opcode::kWhile: return i.shape.is_tuple();
     case Opcode::kGetTupleElement: return i.shape.is_array();
-    case Opcode::kParameter: {
-      const auto callers = callers_.find(i.parent);
-      return i.shape.is_tuple() && callers != callers_.end() && callers->second.size() == 1 &&
-             callers->second[0]->opcode == Opcode::kWhile;
-    }
+    case Opcode::kParameter: return i.shape.is_tuple() && is_of_loop(*i.parent);
     default: return rule_of(i.opcode).split != nullptr && common_extents(i) != nullptr;
   }
 }
@@ -130,16 +132,13 @@ void MergedDimensions::exclude_borders_of_tuples() {
         if (!follows_.contains(i)) follows_.erase(operand);
         if (!follows_.contains(operand)) follows_.erase(i);
       }
-      if (i->opcode == Opcode::kWhile) {
-        const auto& test = *i->called[0];
-        const auto& body = *i->called[1];
-        const Instruction* const parts[] = {i, test.parameters()[0], body.parameters()[0], body.root};
-        if (std::ranges::all_of(parts, [&](const Instruction* part) { return follows_.contains(part); })) continue;
-        for (const Instruction* part : parts) follows_.erase(part);
-      } else if (i == i->parent->root && i->shape.is_tuple()) {
-        const auto callers = callers_.find(i->parent);
-        if (callers == callers_.end() || callers->second[0]->opcode != Opcode::kWhile) follows_.erase(i);
-      }
+      if (i == i->parent->root && i->shape.is_tuple() && !is_of_loop(*i->parent)) follows_.erase(i);
+      if (i->opcode != Opcode::kWhile) continue;
+      const auto& test = *i->called[0];
+      const auto& body = *i->called[1];
+      const Instruction* const parts[] = {i, test.parameters()[0], body.parameters()[0], body.root};
+      if (std::ranges::all_of(parts, [&](const Instruction* part) { return follows_.contains(part); })) continue;
+      for (const Instruction* part : parts) follows_.erase(part);
     }
   } while (follows_.size() != before);
 }

@@ -45,6 +45,7 @@ class MergedDimensions {
 
   void number_dimensions(const Module& module);
   bool some_reshape_merges() const;
+  bool is_of_loop(const Computation& computation) const;
   bool may_follow(const Instruction& i) const;
   void exclude_borders_of_tuples();
   size_t node(const Instruction& i, size_t leaf, size_t d) const { return first_.at(&i)[leaf] + d; }
