@@ -42,6 +42,8 @@ class Cost {
   double kernel_ns(const KernelWork& work) const;
   /// All of an instruction's own work, for the comparison of streams.
   double streamed_ns(const Instruction& i, bool in_library) const;
+  /// A byte that a stream's tile reads or writes.
+  double streamed_byte_ns() const { return machine_.streamed_byte_ns; }
   /// A byte read by all cores.
   double shared_byte_ns() const { return machine_.byte_ns / machine_.cores; }
   /// All of an instruction's own work, by one core, for recomputation: products at their cost as steps, if that is

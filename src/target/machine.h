@@ -38,16 +38,17 @@ struct Machine {
   double narrow_factor = 1;      ///< relative to the arithmetic of full vectors
 
   // Memory.
-  double byte_ns = 0;         ///< to or from memory, by one core
-  double cached_read_ns = 0;  ///< an element that another reader has brought into a cache
-  double memory_factor = 1;   ///< measured over modelled time of whole kernels' traffic, all cores
-  double near_bytes = 0;      ///< buffers of at most this size are in a cache of the core
-  double near_factor = 1;     ///< relative to a byte from memory
-  double far_bytes = 0;       ///< larger buffers are in no cache; 0: there are only the cores' own caches
-  double far_factor = 1;      ///< relative to a byte of a buffer that isn't larger
-  double row_ns = 0;          ///< to continue in a row that isn't contiguous with the previous one
-  double nearest_bytes = 0;   ///< larger buffers aren't in the first cache of a core:
-  double near_row_ns = 0;     ///< there, to continue in a row that is shorter than a cache line
+  double byte_ns = 0;           ///< to or from memory, by one core
+  double streamed_byte_ns = 0;  ///< to or from memory in a stream's tile, by all cores
+  double cached_read_ns = 0;    ///< an element that another reader has brought into a cache
+  double memory_factor = 1;     ///< measured over modelled time of whole kernels' traffic, all cores
+  double near_bytes = 0;        ///< buffers of at most this size are in a cache of the core
+  double near_factor = 1;       ///< relative to a byte from memory
+  double far_bytes = 0;         ///< larger buffers are in no cache; 0: there are only the cores' own caches
+  double far_factor = 1;        ///< relative to a byte of a buffer that isn't larger
+  double row_ns = 0;            ///< to continue in a row that isn't contiguous with the previous one
+  double nearest_bytes = 0;     ///< larger buffers aren't in the first cache of a core:
+  double near_row_ns = 0;       ///< there, to continue in a row that is shorter than a cache line
 
   // Products of matrices by a library: a term is a multiplication and an addition in f32.
   double product_ns = 0;           ///< a term, all cores

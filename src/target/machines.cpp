@@ -20,6 +20,7 @@ Machine zen5() {
       .narrow_factor = 2,
 
       .byte_ns = 0.08,
+      .streamed_byte_ns = 0.08,
       .cached_read_ns = 0.02,
       .memory_factor = 0.5,
       .near_bytes = 2 << 20,
@@ -89,6 +90,7 @@ Machine accelerator(const Datasheet& d) {
       .kernel_lanes = 1024,
 
       .byte_ns = byte_ns,
+      .streamed_byte_ns = byte_ns / d.cores,
       .cached_read_ns = byte_ns,
       .memory_factor = 1,
       .near_bytes = d.cache_bytes / 2,

@@ -25,7 +25,7 @@ class Keeper {
       const bool has_memory = state != ValueState::kVirtual && state != ValueState::kView;
       double& ns = ns_[static_cast<size_t>(place)];
       ns = own_ns(graph.at(place), graph.target());
-      if (has_memory) ns += bytes_at(place) * graph.target().cost().byte_ns();
+      if (has_memory) ns += bytes_at(place) * graph.target().cost().streamed_byte_ns();
       const bool is_output = cluster.outputs.lower_bound({place, 0}) != cluster.outputs.lower_bound({place + 1, 0});
       if (has_memory && !is_output && bytes_at(place) > 0) cluster.kept[place] = {{member.pass, cluster.passes - 1}};
     }

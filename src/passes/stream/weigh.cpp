@@ -122,7 +122,7 @@ class Weigher {
     const Instruction& i = graph_.at(place);
     const StreamMember& member = cluster_.members.at(place);
     double ns = own_ns(i, graph_.target());
-    if (is_stored(place) && member.loop == nullptr) ns += bytes_of(graph_, {place, 0}) * cost_.byte_ns();
+    if (is_stored(place) && member.loop == nullptr) ns += bytes_of(graph_, {place, 0}) * cost_.streamed_byte_ns();
     (again ? weight_.again_ns : weight_.ns) += ns;
     if (i.opcode == Opcode::kScatter && member.leaves[0] >= 0 && has_positions(i, member.leaves[0])) {
       weight_.ns_per_tile += cost_.skipping_ns(i);
@@ -132,7 +132,8 @@ class Weigher {
     for (size_t leaf = 0; leaf < member.leaves.size(); ++leaf) {
       // A scatter touches only the elements to which it adds.
       const bool added = member.leaves[leaf] == kSummed && i.opcode != Opcode::kScatter;
-      if (added) weight_.ns_per_tile += 2 * bytes_of(graph_, {place, static_cast<int32_t>(leaf)}) * cost_.byte_ns();
+      if (added)
+        weight_.ns_per_tile += 2 * bytes_of(graph_, {place, static_cast<int32_t>(leaf)}) * cost_.streamed_byte_ns();
     }
     if (member.loop == nullptr) {
       weigh_product(i, member.leaves[0], 1);

@@ -239,7 +239,7 @@ RowWeight weigh_rows(const ValueGraph& graph, const std::vector<ValueState>& sta
     const bool stored = states[static_cast<size_t>(place)] == ValueState::kStored ||
                         states[static_cast<size_t>(place)] == ValueState::kGiven;
     const double bytes = bytes_of(graph, {place, 0});
-    const double ns = own_ns(i, graph.target()) + (stored ? bytes * cost.byte_ns() : 0);
+    const double ns = own_ns(i, graph.target()) + (stored ? bytes * cost.streamed_byte_ns() : 0);
     weight.ns += ns;
     weight.ns_per_tile += ns * static_cast<double>(member.span.reach()) /
                           static_cast<double>(i.shape.dims[static_cast<size_t>(member.dimension)]);
@@ -253,8 +253,8 @@ RowWeight weigh_rows(const ValueGraph& graph, const std::vector<ValueState>& sta
     const Shape& shape = shape_of(graph, input.array);
     const double row =
         bytes_of(graph, input.array) / static_cast<double>(shape.dims[static_cast<size_t>(input.dimension)]);
-    weight.ns_per_tile += 2 * row * static_cast<double>(span.reach()) * cost.byte_ns();
-    weight.ns += bytes_of(graph, input.array) * cost.byte_ns();
+    weight.ns_per_tile += 2 * row * static_cast<double>(span.reach()) * cost.streamed_byte_ns();
+    weight.ns += bytes_of(graph, input.array) * cost.streamed_byte_ns();
   }
   return weight;
 }
