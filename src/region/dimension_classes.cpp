@@ -1,22 +1,10 @@
 #include "region/dimension_classes.h"
 
-#include <numeric>
-
 #include "analysis/leaves.h"
+#include "base/disjoint_sets.h"
 #include "ops/dimension_roles.h"
 
 namespace lowtide::engine {
-namespace {
-
-int32_t root_of(std::vector<int32_t>& parent, int32_t node) {
-  while (parent[static_cast<size_t>(node)] != node) {
-    node = parent[static_cast<size_t>(node)] = parent[static_cast<size_t>(parent[static_cast<size_t>(node)])];
-  }
-  return node;
-}
-
-}  // namespace
-
 DimensionClasses::DimensionClasses(const Computation& computation) {
   std::vector<LeafRef> arrays;
   std::vector<int64_t> extents;  // of nodes
@@ -32,16 +20,14 @@ DimensionClasses::DimensionClasses(const Computation& computation) {
       arrays.push_back(array);
     }
   }
-  std::vector<int32_t> parent(extents.size());
-  std::iota(parent.begin(), parent.end(), 0);
+  DisjointSets sets(extents.size());
   for (const LeafRef& array : arrays) {
     const Instruction& user = *array.instruction;
     const std::vector<int32_t>& mine = classes_[{array.instruction, array.leaf}];
     std::unordered_map<int64_t, int32_t> folds;  // a node of each fold
     const auto unite = [&](int32_t a, int32_t b) {
-      a = root_of(parent, a);
-      b = root_of(parent, b);
-      if (extents[static_cast<size_t>(a)] == extents[static_cast<size_t>(b)]) parent[static_cast<size_t>(b)] = a;
+      const size_t one = sets.find(static_cast<size_t>(a)), other = sets.find(static_cast<size_t>(b));
+      if (extents[one] == extents[other]) sets.join(one, other);
     };
     for (size_t k = 0; k < user.operands.size(); ++k) {
       const std::vector<OperandDimension> roles = operand_roles(user, k);
@@ -62,11 +48,11 @@ DimensionClasses::DimensionClasses(const Computation& computation) {
   std::vector<int32_t> number(extents.size(), kNoId);
   for (const LeafRef& array : arrays) {
     for (int32_t& node : classes_[{array.instruction, array.leaf}]) {
-      const int32_t root = root_of(parent, node);
-      int32_t& named = number[static_cast<size_t>(root)];
+      const size_t root = sets.find(static_cast<size_t>(node));
+      int32_t& named = number[root];
       if (named == kNoId) {
         named = count_++;
-        extents_.push_back(extents[static_cast<size_t>(root)]);
+        extents_.push_back(extents[root]);
         members_.emplace_back();
       }
       node = named;

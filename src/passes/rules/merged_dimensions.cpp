@@ -1,7 +1,6 @@
 #include "passes/rules/merged_dimensions.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "ops/dimension_roles.h"
 #include "ops/infer.h"
@@ -63,13 +62,6 @@ bool hands_on(const Instruction& i) {
     case Opcode::kOptBarrier: return true;
     default: return false;
   }
-}
-
-DimensionClasses::DimensionClasses(size_t nodes) : parents_(nodes) { std::iota(parents_.begin(), parents_.end(), 0); }
-
-size_t DimensionClasses::find(size_t node) {
-  while (parents_[node] != node) node = parents_[node] = parents_[parents_[node]];
-  return node;
 }
 
 MergedDimensions::MergedDimensions(const Module& module) {
@@ -197,7 +189,7 @@ void MergedDimensions::for_each_pair(const Instruction& i, F&& pair) const {
 }
 
 void MergedDimensions::relate() {
-  classes_ = DimensionClasses(nodes_);
+  classes_ = DisjointSets(nodes_);
   proposals_.clear();
   for (const Instruction* i : order_) {
     if (!follows(*i)) continue;

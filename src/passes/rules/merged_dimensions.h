@@ -6,21 +6,11 @@
 #include <unordered_set>
 #include <vector>
 
+#include "base/disjoint_sets.h"
 #include "ir/module.h"
 #include "ops/split_dimensions.h"
 
 namespace lowtide::engine {
-
-/// Sets of corresponding dimensions (union-find).
-class DimensionClasses {
- public:
-  explicit DimensionClasses(size_t nodes);
-  size_t find(size_t node);
-  void join(size_t a, size_t b) { parents_[find(b)] = find(a); }
-
- private:
-  std::vector<size_t> parents_;
-};
 
 class MergedDimensions {
  public:
@@ -67,7 +57,7 @@ class MergedDimensions {
   std::unordered_map<const Instruction*, std::vector<size_t>> first_;  ///< by leaf: the node of its dimension 0
   size_t nodes_ = 0;
   std::unordered_set<const Instruction*> follows_;
-  DimensionClasses classes_{0};
+  DisjointSets classes_{0};                                      ///< of corresponding dimensions
   std::unordered_map<size_t, std::vector<Proposal>> proposals_;  ///< by class
   std::unordered_map<size_t, Proposal> chosen_;                  ///< by class
 };
