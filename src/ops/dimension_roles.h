@@ -22,6 +22,9 @@ struct OperandDimension {
   int64_t stride = 1, offset = 0;
   int64_t reach = 0;  ///< of kWindowed: the number of slices after the first
   int64_t fold = -1;  ///< of kReduced: dimensions of different operands with the same number are folded together
+
+  /// Does result slice c need just operand slice c?
+  bool is_in_step() const { return role == DimensionRole::kPointwise && stride == 1 && offset == 0; }
 };
 
 /// The extents of an instruction's result: of its array, or of all its arrays (as in sort, top-k and reductions of

@@ -83,7 +83,7 @@ void extents_by_roles(ExtentRelater& r) {
         else
           r.unite(known->second, theirs);
       }
-      if (role.role != DimensionRole::kPointwise || role.stride != 1 || role.offset != 0) continue;
+      if (!role.is_in_step()) continue;
       if (role.result_dimension >= 0) r.unite(r.mine(static_cast<size_t>(role.result_dimension)), theirs);
     }
   }

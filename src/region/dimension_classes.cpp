@@ -39,7 +39,7 @@ DimensionClasses::DimensionClasses(const Computation& computation) {
         if (role.role == DimensionRole::kReduced && role.fold >= 0) {
           unite(folds.try_emplace(role.fold, theirs[d]).first->second, theirs[d]);
         }
-        if (role.role != DimensionRole::kPointwise || role.stride != 1 || role.offset != 0) continue;
+        if (!role.is_in_step()) continue;
         const auto result = static_cast<size_t>(role.result_dimension);
         if (result < mine.size()) unite(mine[result], theirs[d]);
       }

@@ -53,17 +53,6 @@ size_t element_number(const Instruction& i) { return static_cast<size_t>(i.as<Tu
 
 }  // namespace
 
-bool hands_on(const Instruction& i) {
-  switch (i.opcode) {
-    case Opcode::kTuple:
-    case Opcode::kGetTupleElement:
-    case Opcode::kWhile:
-    case Opcode::kParameter:
-    case Opcode::kOptBarrier: return true;
-    default: return false;
-  }
-}
-
 MergedDimensions::MergedDimensions(const Module& module) {
   for (const auto& computation : module.computations()) {
     for (const auto& i : computation->instructions()) order_.push_back(i.get());
@@ -179,7 +168,7 @@ void MergedDimensions::for_each_pair(const Instruction& i, F&& pair) const {
       const OperandDimension& role = roles[j];
       if (role.role == DimensionRole::kReduced) {
         pair(k, j, folded.try_emplace(role.fold, node(i.operand(k), 0, j)).first->second);
-      } else if (role.role == DimensionRole::kPointwise && role.stride == 1 && role.offset == 0) {
+      } else if (role.is_in_step()) {
         const auto d = static_cast<size_t>(role.result_dimension);
         if (result.dims[d] != shape.dims[j]) continue;
         for (size_t leaf = 0; leaf < leaf_count(i); ++leaf) pair(k, j, node(i, leaf, d));
@@ -251,7 +240,7 @@ bool MergedDimensions::is_split(const Instruction& i) {
   for (size_t leaf = 0; leaf < leaf_count(i); ++leaf) {
     if (split_of(i, leaf).is_split()) return true;
   }
-  return false;
+  return std::ranges::any_of(i.operands, [&](const Instruction* operand) { return split_of(*operand).is_split(); });
 }
 
 SplitOperation MergedDimensions::split_operation(const Instruction& i) {
@@ -264,12 +253,9 @@ SplitOperation MergedDimensions::split_operation(const Instruction& i) {
 bool MergedDimensions::exclude_what_cannot_follow() {
   const size_t before = follows_.size();
   for (const Instruction* i : order_) {
-    if (!follows(*i) || hands_on(*i) || i->opcode == Opcode::kReshape) continue;
+    if (!follows(*i) || rule_of(i->opcode).split == nullptr || !is_split(*i)) continue;
     SplitOperation split = split_operation(*i);
-    if (is_split(*i) ||
-        std::ranges::any_of(split.operands, [](const SplitDims& operand) { return operand.is_split(); })) {
-      if (!can_follow(*i, split)) follows_.erase(i);
-    }
+    if (!can_follow(*i, split)) follows_.erase(i);
   }
   if (follows_.size() == before) return false;
   exclude_borders_of_tuples();

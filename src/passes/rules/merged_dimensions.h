@@ -22,6 +22,8 @@ class MergedDimensions {
   SplitDims split_of(const Instruction& i, size_t leaf = 0);
   /// The same for its operands, and for its result or all its results.
   SplitOperation split_operation(const Instruction& i);
+  /// Is a dimension of its operands or results split?
+  bool is_split(const Instruction& i);
   /// Is it an instruction that is computed with split dimensions, if any of its classes is split? Others read and give
   /// arrays as they were.
   bool follows(const Instruction& i) const { return follows_.contains(&i); }
@@ -47,7 +49,6 @@ class MergedDimensions {
   void for_each_pair(const Instruction& i, F&& pair) const;
   void propose(const Instruction& reshape);
   void choose();
-  bool is_split(const Instruction& i);
   bool exclude_what_cannot_follow();
   bool can_follow(const Instruction& i, SplitOperation& split);
   void drop_what_does_not_pay();
@@ -61,8 +62,5 @@ class MergedDimensions {
   std::unordered_map<size_t, std::vector<Proposal>> proposals_;  ///< by class
   std::unordered_map<size_t, Proposal> chosen_;                  ///< by class
 };
-
-/// Is it an instruction that only hands arrays on: a tuple, an element, a loop, its parameter, a barrier?
-bool hands_on(const Instruction& i);
 
 }  // namespace lowtide::engine

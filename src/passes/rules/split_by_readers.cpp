@@ -47,8 +47,7 @@ std::optional<SlicedOperand> operand_along(const Instruction& i, size_t d) {
       if (role.role == DimensionRole::kOpaque) return {};
       const bool walks = role.role == DimensionRole::kPointwise || role.role == DimensionRole::kWindowed;
       if (!walks || role.result_dimension != static_cast<int64_t>(d)) continue;
-      const bool plain = role.role == DimensionRole::kPointwise && role.stride == 1 && role.offset == 0 &&
-                         i.operand(k).shape.dims[j] == i.shape.dims[d];
+      const bool plain = role.is_in_step() && i.operand(k).shape.dims[j] == i.shape.dims[d];
       if (!plain || found) return {};
       found = SlicedOperand{k, j};
     }

@@ -50,23 +50,20 @@ class DimensionSplitter {
  private:
   struct Plan {
     SplitOperation operation;
-    std::vector<SplitDims> leaves;
+    std::vector<SplitDims> leaves;  ///< of a tuple
   };
 
   void plan(const Instruction& i) {
-    if (!merged_.follows(i)) return;
+    if (!merged_.follows(i) || !merged_.is_split(i)) return;
     Plan plan{merged_.split_operation(i), {}};
-    bool any = false;
-    for (const SplitDims& operand : plan.operation.operands) any |= operand.is_split();
-    for (size_t leaf = 0; leaf < (i.shape.is_tuple() ? i.shape.elements.size() : 1); ++leaf) {
-      plan.leaves.push_back(merged_.split_of(i, leaf));
-      any |= plan.leaves.back().is_split();
-    }
-    if (any) plans_.emplace(&i, std::move(plan));
+    for (size_t leaf = 0; leaf < i.shape.elements.size(); ++leaf) plan.leaves.push_back(merged_.split_of(i, leaf));
+    plans_.emplace(&i, std::move(plan));
   }
 
+  /// Reshapes, and what only hands arrays on, have no rule: no attribute of theirs depends on extents.
   static void adapt(SplitOperation& split, const Instruction& i, Attributes& attributes) {
-    if (!hands_on(i) && i.opcode != Opcode::kReshape) rule_of(i.opcode).split(split, attributes);
+    const OpRule& rule = rule_of(i.opcode);
+    if (rule.split != nullptr) rule.split(split, attributes);
   }
 
   static void change_in_place(Instruction& i, Plan& plan, std::vector<Instruction*> operands) {

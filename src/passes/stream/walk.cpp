@@ -63,8 +63,7 @@ InStep operand_in_step(const Instruction& user, size_t operand, int64_t d, int64
     const OperandDimension& role = roles[j];
     const bool walks = role.role == DimensionRole::kPointwise || role.role == DimensionRole::kWindowed;
     if (!walks || role.result_dimension != d) continue;
-    const bool plain = role.role == DimensionRole::kPointwise && role.stride == 1 && role.offset == 0 &&
-                       shape.dims[j] == result->dims[static_cast<size_t>(d)];
+    const bool plain = role.is_in_step() && shape.dims[j] == result->dims[static_cast<size_t>(d)];
     if (!plain || in_step == InStep::kYes) return InStep::kNo;
     in_step = InStep::kYes;
     operand_dimension = static_cast<int64_t>(j);
