@@ -7,6 +7,7 @@
 
 #include "codegen/clamped.h"
 #include "codegen/rotation.h"
+#include "codegen/rows_in_lanes.h"
 #include "codegen/short_steps.h"
 #include "codegen/side_by_side.h"
 
@@ -38,6 +39,10 @@ double weight(const Node& node, ElementType operand) {
     case Opcode::kCopy: return 0;
     default: return 1;
   }
+}
+
+bool contains(const std::vector<NodeId>* loads, NodeId id) {
+  return loads != nullptr && std::ranges::find(*loads, id) != loads->end();
 }
 
 }  // namespace
@@ -226,16 +231,34 @@ double LaneCost::lane_access(const Affine& index, ElementType type, bool is_stor
   return lane * spread.width + traffic;
 }
 
+// An element of each lane's row: its share of reading, transposing and, mostly, spilling a block.
+double LaneCost::row_load(const Node& node, const Spread& spread) const {
+  constexpr double kShuffle = 1;  // there is one port for those that cross lanes
+  const Loop& terms = nest_.loops[static_cast<size_t>(nest_.blocks[static_cast<size_t>(node.block)].loop)];
+  const int32_t side = row_block_side(avx512_), width = row_block_width(terms.extent, side);
+  const double shuffles = registers(node.type, side) * width * std::log2(width) * kShuffle;
+  const double block =
+      side * registers(node.type, width) * kVectorAccess + (side - width) * kVectorOperation + shuffles;
+  const double elements = std::min<double>(side, static_cast<double>(terms.extent));
+  const double spilt = 2 * registers(node.type, spread.width) * kVectorAccess;
+  const int bytes = stored_bytes(node.type);
+  const double lines =
+      spread.width * std::min(1.0, bytes / kLineBytes) * fetched_line(node.affine, bytes, node.block, &spread);
+  const double blocks = static_cast<double>(spread.width) / side;
+  return blocks * block / elements + spilt + lines;
+}
+
 double LaneCost::lane_node(NodeId id, const Spread& spread) const {
   const Node& node = nest_.nodes[static_cast<size_t>(id)];
   if (!varies(id, spread)) return scalar_node(node);
   const int32_t width = spread.width / group(id, spread);
   switch (node.kind) {
     case NodeKind::kLoad:
-      if (spread.tiled && std::find(spread.tiled->begin(), spread.tiled->end(), id) != spread.tiled->end()) {
+      if (contains(spread.tiled, id)) {
         constexpr double kTransposed = 8;  // of one row of a tile
         return kTransposed + spread.width * stored_bytes(node.type) / kLineBytes * kFarLine;
       }
+      if (contains(spread.rows, id)) return row_load(node, spread);
       if (const auto clamped = clamped_index(nest_, node.affine, spread.loop, *spread.varying)) {
         constexpr double kBranch = 3;
         Affine linear = clamped->rest;
@@ -284,7 +307,10 @@ double LaneCost::lane_block(int32_t block, const Spread& spread) const {
       }
       case Item::kLoop: {
         const Loop& loop = nest_.loops[static_cast<size_t>(item.id)];
-        double once = lane_block(loop.body, spread) + 1;
+        const auto rows = loads_in_rows(nest_, item.id, spread.loop, *spread.varying, avx512_);
+        Spread inside = spread;
+        inside.rows = &rows;
+        double once = lane_block(loop.body, inside) + 1;
         if (loop.head != kNoId) once += lane_block(loop.head, spread);
         cost += once * static_cast<double>(trips(loop));
         break;
@@ -388,7 +414,10 @@ bool LaneCost::slow_lanes_in(int32_t block, const Spread& spread) const {
     const Item& item = items.front();
     if (item.kind == Item::kLoop) {
       const Loop& loop = nest_.loops[static_cast<size_t>(item.id)];
-      if (slow_lanes_in(loop.body, spread) || (loop.head != kNoId && slow_lanes_in(loop.head, spread))) return true;
+      const auto rows = loads_in_rows(nest_, item.id, spread.loop, *spread.varying, avx512_);
+      Spread inside = spread;
+      inside.rows = &rows;
+      if (slow_lanes_in(loop.body, inside) || (loop.head != kNoId && slow_lanes_in(loop.head, spread))) return true;
     } else if (item.kind == Item::kStore) {
       const Store& store = nest_.stores[static_cast<size_t>(item.id)];
       if (const size_t together = stored_together(items, spread); together > 0) {
@@ -399,7 +428,7 @@ bool LaneCost::slow_lanes_in(int32_t block, const Spread& spread) const {
     } else {
       const Node& node = nest_.nodes[static_cast<size_t>(item.id)];
       if (!varies(item.id, spread)) continue;
-      const bool is_near = reads_apart(node.affine, spread) ||
+      const bool is_near = reads_apart(node.affine, spread) || contains(spread.rows, item.id) ||
                            clamped_index(nest_, node.affine, spread.loop, *spread.varying).has_value();
       if (node.kind == NodeKind::kLoad && !is_near && one_by_one(node.affine, node.type)) return true;
       const bool divides = node.kind == NodeKind::kOperation && is_integral(node.type) &&

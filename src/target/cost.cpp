@@ -47,6 +47,16 @@ bool lies_by_columns(const Instruction& dot) {
   return !contracted.empty() && std::ranges::find(contracted, dot.operand(0).shape.rank() - 1) == contracted.end();
 }
 
+/// Is the larger matrix read a short row at a time, while a kernel's lanes go from row to row?
+bool reads_short_rows(const Instruction& dot) {
+  constexpr double kShort = 32;  // longer rows fill lanes by themselves
+  const bool left = elements_of(dot.operand(0).shape) >= elements_of(dot.operand(1).shape);
+  const auto& attributes = dot.as<DotAttributes>();
+  const Dims& contracted = left ? attributes.lhs_contracting_dims : attributes.rhs_contracting_dims;
+  const int64_t last = dot.operand(left ? 0 : 1).shape.rank() - 1;
+  return terms_of(dot) > 1 && terms_of(dot) <= kShort && std::ranges::find(contracted, last) != contracted.end();
+}
+
 /// The width of a term in 32-bit words: that of its factors, since summing in a wider type isn't slower; of integers
 /// only if they have 8 bits, for which processors have instructions. Complex numbers are multiplied as four real ones.
 double product_width(const Instruction& dot) {
@@ -103,7 +113,10 @@ double Cost::computation_ns(const Computation& computation, int depth) const {
 double Cost::element_ns(const Instruction& i) const {
   switch (i.opcode) {
     case Opcode::kWhile: return guessed_trips(i) * (computation_ns(*i.called[0], 0) + computation_ns(*i.called[1], 0));
-    case Opcode::kDot:
+    case Opcode::kDot: {
+      const double row_term = reads_short_rows(i) ? machine_.row_term_ns : 0;
+      return terms_of(i) * (2 * machine_.plain_ns + row_term) * width_factor(i.shape.type);
+    }
     case Opcode::kConvolution: return terms_of(i) * 2 * machine_.plain_ns * width_factor(i.shape.type);
     case Opcode::kReduce:
     case Opcode::kReduceWindow:

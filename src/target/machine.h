@@ -32,6 +32,7 @@ struct Machine {
   double dependent_step_ns = 0;  ///< a step of a fold that waits for the previous one
   double scattered_ns = 0;       ///< an element added at an index
   double lookup_ns = 0;          ///< an element of a small table
+  double row_term_ns = 0;        ///< a term of a short product whose rows are in lanes, to transpose it
   double kernel_factor = 1;      ///< measured over modelled time of whole kernels' arithmetic
   int64_t kernel_lanes = 1;      ///< below which a kernel's innermost loop isn't filled
   double vector_lanes = 1;       ///< rows of fewer elements don't fill a vector,

@@ -14,6 +14,7 @@ Machine zen5() {
       .dependent_step_ns = 2,
       .scattered_ns = 1,
       .lookup_ns = 0.3,
+      .row_term_ns = 0.1,
       .kernel_factor = 0.5,
       .kernel_lanes = 64,
       .vector_lanes = 16,

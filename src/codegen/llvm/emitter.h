@@ -105,6 +105,7 @@ class Emitter {
   V affine_value(NodeId id, bool* lanes);
   V pointer(int32_t buffer, V index);
   Emitted emit_load(NodeId id);
+  V from_stored(ElementType type, V lanes);
   Emitted load_at(const Node& load, const Address& at, V only = nullptr);  ///< only: a mask in addition to mask()
   void prefetch(const Node& load, V first);
   void emit_store(const Store& store);
@@ -124,6 +125,7 @@ class Emitter {
   Emitted load_clamped(const Node& load, const ClampedIndex& index);
   std::pair<V, V> lanes_at_bounds(const ClampedIndex& index, V first);
   int32_t register_lanes(llvm::Type* element) const;  ///< how many lanes one register holds, at most width_
+  V joined(const std::vector<V>& parts);
   V load_apart(const Node& load, const Address& at, llvm::Type* element);
   bool store_together(std::span<const int32_t> stores);  ///< false, and emits nothing, if they can't be
 
@@ -153,9 +155,17 @@ class Emitter {
   bool is_varying_carried(int32_t loop, size_t slot) const;
   void set_carried(int32_t loop, std::span<const V> values, bool results);
 
+  // rows.cpp
+  using RowElements = std::map<NodeId, std::vector<V>>;  // by load and element, for all lanes
+  std::vector<NodeId> row_loads(int32_t id) const;
+  void emit_row_loop(int32_t id, std::span<const NodeId> loads);
+  RowElements load_rows(int32_t id, std::span<const NodeId> loads, V first, int64_t count);
+  std::vector<V> load_row_block(const Node& load, V first, int64_t step, int32_t first_lane, int64_t count);
+
   // tiles.cpp
   void emit_tiled(const Tiling& tiling, V begin, V end);
   void fill_tile(NodeId load, int32_t side, V tile, V row_count);
+  /// Of registers, all of whose parts of as many lanes as there are registers are transposed.
   void transpose(std::vector<V>& rows);
 
   llvm::Module& module_;
@@ -181,6 +191,7 @@ class Emitter {
   V remaining_ = nullptr;          // i64: only this many lanes run; null: all
   V active_ = nullptr;             // vector of i32, zero in lanes that have finished; null: none has
   std::map<NodeId, V> tile_rows_;  // addresses of the current row, for loads through a tile
+  std::map<NodeId, V> row_terms_;  // elements of the current term, for loads that read rows in lanes
   std::vector<bool> varying_;      // of lane_loop_
   EqualLanes equal_;               // of lane_loop_; its nodes are emitted with width_ divided by the group
   int32_t group_ = 1;              // the group while one of its nodes is emitted

@@ -112,7 +112,9 @@ void Emitter::emit_whole_loop(int32_t id, V begin, V end) {
   }
   const bool whole = llvm::isa<llvm::Constant>(begin) && llvm::isa<llvm::Constant>(end);
   if (whole && is_short_product_sum(loop)) return emit_short_sum(id);
-  emit_serial_loop(id, begin, end);
+  const std::vector<NodeId> rows = whole ? row_loads(id) : std::vector<NodeId>();
+  if (rows.empty()) return emit_serial_loop(id, begin, end);
+  emit_row_loop(id, rows);
 }
 
 void Emitter::emit_serial_loop(int32_t id, V begin, V end) {
@@ -160,6 +162,7 @@ bool Emitter::is_short_product_sum(const Loop& loop) const {
 void Emitter::emit_short_sum(int32_t id) {
   const Loop& loop = loop_of(id);
   const bool varies = is_varying_carried(id, 0);
+  const RowElements rows = load_rows(id, row_loads(id), integer(0), loop.extent);
   const auto add = [&](V a, V b) {
     const std::vector<V> both{a, b};
     return call(*loop.combine, both, varies ? width_ : 0)[0];
@@ -170,6 +173,7 @@ void Emitter::emit_short_sum(int32_t id) {
       const auto at = static_cast<size_t>((k - begin) % kPairedTerms);
       if (at == sums.size()) sums.push_back(as(loop.neutral[0], varies));
       index_[static_cast<size_t>(id)] = integer(k);
+      for (const auto& [load, elements] : rows) row_terms_[load] = elements[static_cast<size_t>(k)];
       set_carried(id, std::span(&sums[at], 1), false);
       emit_block(loop.body);
       sums[at] = as(loop.carried[0].next, varies);
@@ -186,6 +190,7 @@ void Emitter::emit_short_sum(int32_t id) {
   const int64_t whole = loop.extent / kPairedTerms * kPairedTerms;
   V sum = add(as(loop.carried[0].initial, varies), sum_of(0, whole));
   if (whole < loop.extent) sum = add(sum, sum_of(whole, loop.extent));
+  row_terms_.clear();
   set_carried(id, std::span(&sum, 1), true);
 }
 

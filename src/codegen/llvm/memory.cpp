@@ -112,17 +112,21 @@ Emitter::V Emitter::pointer(int32_t buffer, V index) {
   return builder_.CreateGEP(stored_type(type), buffers_[static_cast<size_t>(buffer)], index);
 }
 
+/// Lanes of stored_type(type) as the values that they are.
+Emitter::V Emitter::from_stored(ElementType type, V lanes) {
+  if (type == ElementType::kPred) return builder_.CreateICmpNE(lanes, llvm::Constant::getNullValue(lanes->getType()));
+  const bool is_native = type == ElementType::kF32 || type == ElementType::kF64;
+  return is_native ? builder_.CreateBitCast(lanes, type_of(type, width_)) : lanes;
+}
+
 Emitter::Emitted Emitter::emit_load(NodeId id) {
   const Node& n = node(id);
   if (const auto tile = tile_rows_.find(id); tile != tile_rows_.end()) {
     V value = builder_.CreateAlignedLoad(llvm::FixedVectorType::get(stored_type(n.type), static_cast<unsigned>(width_)),
                                          tile->second, llvm::Align(16));
-    if (n.type == ElementType::kPred)
-      value = builder_.CreateICmpNE(value, llvm::Constant::getNullValue(value->getType()));
-    if (n.type == ElementType::kF32 || n.type == ElementType::kF64)
-      value = builder_.CreateBitCast(value, type_of(n.type, width_));
-    return {value, true};
+    return {from_stored(n.type, value), true};
   }
+  if (const auto term = row_terms_.find(id); term != row_terms_.end()) return {term->second, true};
   if (width_ != 0) {
     if (const auto clamped = clamped_index(nest_, n.affine, lane_loop_, varying_)) return load_clamped(n, *clamped);
   }

@@ -96,6 +96,10 @@ int32_t Emitter::register_lanes(llvm::Type* element) const {
   return std::min(width_, (avx512_ ? 512 : 256) / static_cast<int32_t>(element->getScalarSizeInBits()));
 }
 
+Emitter::V Emitter::joined(const std::vector<V>& parts) {
+  return parts.size() == 1 ? parts[0] : llvm::concatenateVectors(builder_, parts);
+}
+
 // Each register of the result needs as many loads as the step has elements; the last load ends with the last lane's
 // element, so that nothing past it is read.
 Emitter::V Emitter::load_apart(const Node& n, const Address& at, llvm::Type* element) {
@@ -132,7 +136,7 @@ Emitter::V Emitter::load_apart(const Node& n, const Address& at, llvm::Type* ele
     }
     parts.push_back(chosen);
   }
-  return parts.size() == 1 ? parts[0] : llvm::concatenateVectors(builder_, parts);
+  return joined(parts);
 }
 
 // Writes register by register: interleaves the lanes of all stores that belong to it, in memory order.

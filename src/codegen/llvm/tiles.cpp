@@ -10,8 +10,8 @@ namespace lowtide::engine {
 
 // Swaps the off-diagonal quarters of the whole, then of each quarter, down to 2 rows and columns.
 void Emitter::transpose(std::vector<V>& rows) {
-  const auto side = static_cast<int32_t>(rows.size());
-  for (int32_t half = side / 2; half > 0; half /= 2) {
+  const auto side = static_cast<int32_t>(llvm::cast<llvm::FixedVectorType>(rows[0]->getType())->getNumElements());
+  for (int32_t half = static_cast<int32_t>(rows.size()) / 2; half > 0; half /= 2) {
     std::vector<int> upper, lower;
     for (int32_t k = 0; k < side; ++k) {
       upper.push_back((k & half) == 0 ? k : side + k - half);

@@ -1,0 +1,50 @@
+#include "codegen/rows_in_lanes.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "codegen/shape_free.h"
+
+namespace lowtide::engine {
+namespace {
+
+constexpr int64_t kFewestTerms = 4;  ///< for fewer, reading every element by itself takes no longer
+constexpr size_t kMostItems = 16;    ///< of one term, whose code is repeated for each element of a block
+constexpr size_t kMostLoads = 2;     ///< each takes a block of registers
+
+/// Does the load read element `constant + term + step * lane` of a row, with the same other terms in all lanes?
+bool reads_a_row(const Nest& nest, const Node& load, int32_t inner, int32_t lanes, const std::vector<bool>& varying) {
+  int64_t along = 0, step = 0;
+  for (const auto& term : load.affine.terms) {
+    const Node& atom = nest.nodes[static_cast<size_t>(term.atom)];
+    if (atom.kind == NodeKind::kLoopIndex && atom.loop == inner) {
+      along += term.coefficient;
+    } else if (atom.kind == NodeKind::kLoopIndex && atom.loop == lanes) {
+      step += term.coefficient;
+    } else if (varying[static_cast<size_t>(term.atom)] || is_given(term.coefficient)) {
+      return false;
+    }
+  }
+  return along == 1 && !is_given(step) && std::llabs(step) > 1;
+}
+
+}  // namespace
+
+std::vector<NodeId> loads_in_rows(const Nest& nest, int32_t inner, int32_t lanes, const std::vector<bool>& varying,
+                                  bool avx512) {
+  const Loop& loop = nest.loops[static_cast<size_t>(inner)];
+  const std::vector<Item>& items = nest.blocks[static_cast<size_t>(loop.body)].items;
+  if (loop.kind == LoopKind::kWhile || is_given(loop.extent) || loop.extent < kFewestTerms) return {};
+  if (items.size() > kMostItems) return {};
+  std::vector<NodeId> loads;
+  for (const Item& item : items) {
+    if (item.kind != Item::kNode) return {};
+    const Node& node = nest.nodes[static_cast<size_t>(item.id)];
+    if (node.kind != NodeKind::kLoad || node.type == ElementType::kPred) continue;
+    if (stored_bytes(node.type) < (avx512 ? 2 : 4)) continue;
+    if (reads_a_row(nest, node, inner, lanes, varying)) loads.push_back(item.id);
+  }
+  return loads.size() > kMostLoads ? std::vector<NodeId>() : loads;
+}
+
+}  // namespace lowtide::engine
