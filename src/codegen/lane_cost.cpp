@@ -231,6 +231,10 @@ double LaneCost::lane_access(const Affine& index, ElementType type, bool is_stor
   return lane * spread.width + traffic;
 }
 
+std::vector<NodeId> LaneCost::row_loads(int32_t inner, const Spread& spread) const {
+  return loads_in_rows(nest_, inner, spread.loop, *spread.varying, avx512_);
+}
+
 // An element of each lane's row: its share of reading, transposing and, mostly, spilling a block.
 double LaneCost::row_load(const Node& node, const Spread& spread) const {
   constexpr double kShuffle = 1;  // there is one port for those that cross lanes
@@ -307,7 +311,7 @@ double LaneCost::lane_block(int32_t block, const Spread& spread) const {
       }
       case Item::kLoop: {
         const Loop& loop = nest_.loops[static_cast<size_t>(item.id)];
-        const auto rows = loads_in_rows(nest_, item.id, spread.loop, *spread.varying, avx512_);
+        const std::vector<NodeId> rows = row_loads(item.id, spread);
         Spread inside = spread;
         inside.rows = &rows;
         double once = lane_block(loop.body, inside) + 1;
@@ -376,7 +380,12 @@ double LaneCost::live_in(int32_t block, const Spread& spread, double outside, st
       const Loop& loop = nest_.loops[static_cast<size_t>(items[at].id)];
       double carried = 0;
       for (const Carried& c : loop.carried) carried += std::max(1.0, type_bits(c.type) / 32.0);
-      most = std::max(most, live_in(loop.body, spread, live + carried, last_use));
+      double elements = 0;  // of a block of rows, all of which are there at once
+      for (const NodeId row : row_loads(items[at].id, spread)) {
+        const auto read = static_cast<double>(std::min<int64_t>(loop.extent, row_block_side(avx512_)));
+        elements += read * std::max(1.0, type_bits(nest_.nodes[static_cast<size_t>(row)].type) / 32.0);
+      }
+      most = std::max(most, live_in(loop.body, spread, live + carried + elements, last_use));
       live += carried;  // its results
     } else if (items[at].kind == Item::kNode) {
       const NodeId id = items[at].id;
@@ -414,7 +423,7 @@ bool LaneCost::slow_lanes_in(int32_t block, const Spread& spread) const {
     const Item& item = items.front();
     if (item.kind == Item::kLoop) {
       const Loop& loop = nest_.loops[static_cast<size_t>(item.id)];
-      const auto rows = loads_in_rows(nest_, item.id, spread.loop, *spread.varying, avx512_);
+      const std::vector<NodeId> rows = row_loads(item.id, spread);
       Spread inside = spread;
       inside.rows = &rows;
       if (slow_lanes_in(loop.body, inside) || (loop.head != kNoId && slow_lanes_in(loop.head, spread))) return true;

@@ -59,6 +59,7 @@ class LaneCost {
   double registers(ElementType type, int32_t width) const;
   bool varies(NodeId id, const Spread& spread) const { return (*spread.varying)[static_cast<size_t>(id)]; }
   bool needs_gather(const Affine& index, const Spread& spread, int64_t* step) const;
+  std::vector<NodeId> row_loads(int32_t inner, const Spread& spread) const;
   double row_load(const Node& node, const Spread& spread) const;
   size_t stored_together(std::span<const Item> items, const Spread& spread) const;
   bool reads_apart(const Affine& index, const Spread& spread) const;  ///< as whole registers (short_steps.h)

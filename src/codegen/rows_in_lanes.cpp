@@ -9,6 +9,7 @@ namespace lowtide::engine {
 namespace {
 
 constexpr int64_t kFewestTerms = 4;  ///< for fewer, reading every element by itself takes no longer
+constexpr int64_t kMostTerms = 64;   ///< longer rows fill lanes by themselves
 constexpr size_t kMostItems = 16;    ///< of one term, whose code is repeated for each element of a block
 constexpr size_t kMostLoads = 2;     ///< each takes a block of registers
 
@@ -34,7 +35,8 @@ std::vector<NodeId> loads_in_rows(const Nest& nest, int32_t inner, int32_t lanes
                                   bool avx512) {
   const Loop& loop = nest.loops[static_cast<size_t>(inner)];
   const std::vector<Item>& items = nest.blocks[static_cast<size_t>(loop.body)].items;
-  if (loop.kind == LoopKind::kWhile || is_given(loop.extent) || loop.extent < kFewestTerms) return {};
+  if (loop.kind == LoopKind::kWhile || is_given(loop.extent)) return {};
+  if (loop.extent < kFewestTerms || loop.extent > kMostTerms) return {};
   if (items.size() > kMostItems) return {};
   std::vector<NodeId> loads;
   for (const Item& item : items) {

@@ -33,11 +33,13 @@ size_t found(const std::string& body, bool avx512 = true) {
   return loads_in_rows(nest, kTerms, kLanes, varying_nodes(nest, kLanes), avx512).size();
 }
 
-TEST(RowsInLanes, AreContiguousAndNotTooShort) {
+TEST(RowsInLanes, AreContiguousNeitherTooShortNorTooLong) {
   EXPECT_EQ(found(sums(100, 16, 16)), 1U);
   EXPECT_EQ(found(sums(100, 4, 4)), 1U);
   EXPECT_EQ(found(sums(100, 5, 77)), 1U);
+  EXPECT_EQ(found(sums(100, 64, 64)), 1U);
   EXPECT_EQ(found(sums(100, 3, 3)), 0U);
+  EXPECT_EQ(found(sums(100, 65, 65)), 0U);
   // columns, which lanes read contiguously
   EXPECT_EQ(found(R"(
   x = u32[16,100] parameter(0)
