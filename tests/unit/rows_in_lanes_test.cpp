@@ -2,6 +2,7 @@
 
 #include "codegen/rows_in_lanes.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "codegen/equal_lanes.h"
