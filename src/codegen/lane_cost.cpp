@@ -41,9 +41,7 @@ double weight(const Node& node, ElementType operand) {
   }
 }
 
-bool contains(const std::vector<NodeId>* loads, NodeId id) {
-  return loads != nullptr && std::ranges::find(*loads, id) != loads->end();
-}
+bool contains(const std::vector<NodeId>& loads, NodeId id) { return std::ranges::find(loads, id) != loads.end(); }
 
 }  // namespace
 
@@ -235,6 +233,12 @@ std::vector<NodeId> LaneCost::row_loads(int32_t inner, const Spread& spread) con
   return loads_in_rows(nest_, inner, spread.loop, *spread.varying, avx512_);
 }
 
+bool LaneCost::reads_rows(NodeId load, const Spread& spread) const {
+  const int32_t block = nest_.nodes[static_cast<size_t>(load)].block;
+  const int32_t inner = nest_.blocks[static_cast<size_t>(block)].loop;
+  return inner != spread.loop && contains(row_loads(inner, spread), load);
+}
+
 // An element of each lane's row: its share of reading, transposing and, mostly, spilling a block.
 double LaneCost::row_load(const Node& node, const Spread& spread) const {
   constexpr double kShuffle = 1;  // there is one port for those that cross lanes
@@ -258,11 +262,11 @@ double LaneCost::lane_node(NodeId id, const Spread& spread) const {
   const int32_t width = spread.width / group(id, spread);
   switch (node.kind) {
     case NodeKind::kLoad:
-      if (contains(spread.tiled, id)) {
+      if (spread.tiled != nullptr && contains(*spread.tiled, id)) {
         constexpr double kTransposed = 8;  // of one row of a tile
         return kTransposed + spread.width * stored_bytes(node.type) / kLineBytes * kFarLine;
       }
-      if (contains(spread.rows, id)) return row_load(node, spread);
+      if (reads_rows(id, spread)) return row_load(node, spread);
       if (const auto clamped = clamped_index(nest_, node.affine, spread.loop, *spread.varying)) {
         constexpr double kBranch = 3;
         Affine linear = clamped->rest;
@@ -311,10 +315,7 @@ double LaneCost::lane_block(int32_t block, const Spread& spread) const {
       }
       case Item::kLoop: {
         const Loop& loop = nest_.loops[static_cast<size_t>(item.id)];
-        const std::vector<NodeId> rows = row_loads(item.id, spread);
-        Spread inside = spread;
-        inside.rows = &rows;
-        double once = lane_block(loop.body, inside) + 1;
+        double once = lane_block(loop.body, spread) + 1;
         if (loop.head != kNoId) once += lane_block(loop.head, spread);
         cost += once * static_cast<double>(trips(loop));
         break;
@@ -423,10 +424,7 @@ bool LaneCost::slow_lanes_in(int32_t block, const Spread& spread) const {
     const Item& item = items.front();
     if (item.kind == Item::kLoop) {
       const Loop& loop = nest_.loops[static_cast<size_t>(item.id)];
-      const std::vector<NodeId> rows = row_loads(item.id, spread);
-      Spread inside = spread;
-      inside.rows = &rows;
-      if (slow_lanes_in(loop.body, inside) || (loop.head != kNoId && slow_lanes_in(loop.head, spread))) return true;
+      if (slow_lanes_in(loop.body, spread) || (loop.head != kNoId && slow_lanes_in(loop.head, spread))) return true;
     } else if (item.kind == Item::kStore) {
       const Store& store = nest_.stores[static_cast<size_t>(item.id)];
       if (const size_t together = stored_together(items, spread); together > 0) {
@@ -437,9 +435,11 @@ bool LaneCost::slow_lanes_in(int32_t block, const Spread& spread) const {
     } else {
       const Node& node = nest_.nodes[static_cast<size_t>(item.id)];
       if (!varies(item.id, spread)) continue;
-      const bool is_near = reads_apart(node.affine, spread) || contains(spread.rows, item.id) ||
-                           clamped_index(nest_, node.affine, spread.loop, *spread.varying).has_value();
-      if (node.kind == NodeKind::kLoad && !is_near && one_by_one(node.affine, node.type)) return true;
+      if (node.kind == NodeKind::kLoad && one_by_one(node.affine, node.type)) {
+        const bool is_near = reads_apart(node.affine, spread) || reads_rows(item.id, spread) ||
+                             clamped_index(nest_, node.affine, spread.loop, *spread.varying).has_value();
+        if (!is_near) return true;
+      }
       const bool divides = node.kind == NodeKind::kOperation && is_integral(node.type) &&
                            (node.opcode == Opcode::kDivide || node.opcode == Opcode::kRemainder);
       if (divides && nest_.nodes[static_cast<size_t>(node.operands[1])].kind != NodeKind::kConstant) return true;

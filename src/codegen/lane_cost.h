@@ -23,7 +23,6 @@ struct Spread {
   const std::vector<bool>* varying = nullptr;
   const std::vector<NodeId>* tiled = nullptr;  ///< loads that go through a tile
   const EqualLanes* equal = nullptr;           ///< values that are computed for fewer lanes
-  const std::vector<NodeId>* rows = nullptr;   ///< loads that read a row in each lane (rows_in_lanes.h)
 };
 
 class LaneCost {
@@ -60,6 +59,7 @@ class LaneCost {
   bool varies(NodeId id, const Spread& spread) const { return (*spread.varying)[static_cast<size_t>(id)]; }
   bool needs_gather(const Affine& index, const Spread& spread, int64_t* step) const;
   std::vector<NodeId> row_loads(int32_t inner, const Spread& spread) const;
+  bool reads_rows(NodeId load, const Spread& spread) const;  ///< one in each lane (rows_in_lanes.h)
   double row_load(const Node& node, const Spread& spread) const;
   size_t stored_together(std::span<const Item> items, const Spread& spread) const;
   bool reads_apart(const Affine& index, const Spread& spread) const;  ///< as whole registers (short_steps.h)

@@ -15,18 +15,14 @@ constexpr size_t kMostLoads = 2;     ///< each takes a block of registers
 
 /// Does the load read element `constant + term + step * lane` of a row, with the same other terms in all lanes?
 bool reads_a_row(const Nest& nest, const Node& load, int32_t inner, int32_t lanes, const std::vector<bool>& varying) {
-  int64_t along = 0, step = 0;
-  for (const auto& term : load.affine.terms) {
-    const Node& atom = nest.nodes[static_cast<size_t>(term.atom)];
-    if (atom.kind == NodeKind::kLoopIndex && atom.loop == inner) {
-      along += term.coefficient;
-    } else if (atom.kind == NodeKind::kLoopIndex && atom.loop == lanes) {
-      step += term.coefficient;
-    } else if (varying[static_cast<size_t>(term.atom)] || is_given(term.coefficient)) {
-      return false;
-    }
-  }
-  return along == 1 && !is_given(step) && std::llabs(step) > 1;
+  const NodeId term_index = nest.loops[static_cast<size_t>(inner)].index;
+  const NodeId lane_index = nest.loops[static_cast<size_t>(lanes)].index;
+  const bool others_stay = std::ranges::all_of(load.affine.terms, [&](const Affine::Term& term) {
+    const bool is_own = term.atom == term_index || term.atom == lane_index;
+    return is_own || (!varying[static_cast<size_t>(term.atom)] && !is_given(term.coefficient));
+  });
+  const int64_t step = load.affine.coefficient_of(lane_index);
+  return others_stay && load.affine.coefficient_of(term_index) == 1 && !is_given(step) && std::llabs(step) > 1;
 }
 
 }  // namespace

@@ -41,20 +41,24 @@ double columns(const Instruction& dot) {
   return std::max(1.0, elements_of(dot.operand(1).shape) / (batches(dot) * terms_of(dot)));
 }
 
+/// Is the last dimension of a matrix among those that are contracted?
+bool contracts_last(const Instruction& matrix, const Dims& contracted) {
+  return std::ranges::find(contracted, matrix.shape.rank() - 1) != contracted.end();
+}
+
 /// Is the left matrix column-major, its contracted dimension not the last?
 bool lies_by_columns(const Instruction& dot) {
   const Dims& contracted = dot.as<DotAttributes>().lhs_contracting_dims;
-  return !contracted.empty() && std::ranges::find(contracted, dot.operand(0).shape.rank() - 1) == contracted.end();
+  return !contracted.empty() && !contracts_last(dot.operand(0), contracted);
 }
 
 /// Is the larger matrix read a short row at a time, while a kernel's lanes go from row to row?
 bool reads_short_rows(const Instruction& dot) {
-  constexpr double kShort = 32;  // longer rows fill lanes by themselves
+  constexpr double kShort = 32;  // the price of longer ones isn't measured
   const bool left = elements_of(dot.operand(0).shape) >= elements_of(dot.operand(1).shape);
   const auto& attributes = dot.as<DotAttributes>();
   const Dims& contracted = left ? attributes.lhs_contracting_dims : attributes.rhs_contracting_dims;
-  const int64_t last = dot.operand(left ? 0 : 1).shape.rank() - 1;
-  return terms_of(dot) > 1 && terms_of(dot) <= kShort && std::ranges::find(contracted, last) != contracted.end();
+  return terms_of(dot) > 1 && terms_of(dot) <= kShort && contracts_last(dot.operand(left ? 0 : 1), contracted);
 }
 
 /// The width of a term in 32-bit words: that of its factors, since summing in a wider type isn't slower; of integers

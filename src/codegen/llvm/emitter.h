@@ -107,6 +107,7 @@ class Emitter {
   Emitted emit_load(NodeId id);
   V from_stored(ElementType type, V lanes);
   Emitted load_at(const Node& load, const Address& at, V only = nullptr);  ///< only: a mask in addition to mask()
+  V load_vector(llvm::Type* type, V from, V running);  ///< running: a mask; null: all elements are read
   void prefetch(const Node& load, V first);
   void emit_store(const Store& store);
   /// By buffer of the nest: i1, are whole vectors stored past the caches? Null: they never are.
@@ -160,7 +161,9 @@ class Emitter {
   std::vector<NodeId> row_loads(int32_t id) const;
   void emit_row_loop(int32_t id, std::span<const NodeId> loads);
   RowElements load_rows(int32_t id, std::span<const NodeId> loads, V first, int64_t count);
-  std::vector<V> load_row_block(const Node& load, V first, int64_t step, int32_t first_lane, int64_t count);
+  V first_lane_address(const Node& load);
+  V lane_address(const Node& load, V first, int32_t lane);
+  std::vector<V> load_row_block(const Node& load, V first, int32_t first_lane, int64_t count);
 
   // tiles.cpp
   void emit_tiled(const Tiling& tiling, V begin, V end);

@@ -154,11 +154,14 @@ Emitter::Emitted Emitter::load_at(const Node& n, const Address& at, V only) {
   }
   V from = pointer(n.buffer, first);
   prefetch(n, from);
-  V value = running ? static_cast<V>(builder_.CreateMaskedLoad(type, from, llvm::Align(1), running,
-                                                               llvm::Constant::getNullValue(type)))
-                    : builder_.CreateAlignedLoad(type, from, llvm::Align(1));
+  V value = load_vector(type, from, running);
   if (at.step == -1) value = builder_.CreateVectorReverse(value);
   return {from_memory(value), true};
+}
+
+Emitter::V Emitter::load_vector(llvm::Type* type, V from, V running) {
+  if (!running) return builder_.CreateAlignedLoad(type, from, llvm::Align(1));
+  return builder_.CreateMaskedLoad(type, from, llvm::Align(1), running, llvm::Constant::getNullValue(type));
 }
 
 // For a serial loop inside the lane loop that moves from row to row: the next row is on another page, which hardware

@@ -13,31 +13,39 @@ std::vector<NodeId> Emitter::row_loads(int32_t id) const {
   return loads_in_rows(nest_, id, lane_loop_, varying_, avx512_);
 }
 
+// The index that lane 0 reads.
+Emitter::V Emitter::first_lane_address(const Node& load) {
+  const int32_t width = std::exchange(width_, 0);
+  index_[static_cast<size_t>(lane_loop_)] = first_index_;
+  V first = address(load.affine).scalar;
+  width_ = width;
+  return first;
+}
+
+// Where a lane reads, if lane 0 reads at `first`. Lanes that don't run read what the last one does that runs.
+Emitter::V Emitter::lane_address(const Node& load, V first, int32_t lane) {
+  V number = integer(lane);
+  if (remaining_) {
+    V last = builder_.CreateSub(remaining_, integer(1));
+    number = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, number, last);
+  }
+  const int64_t step = load.affine.coefficient_of(loop_of(lane_loop_).index);
+  return pointer(load.buffer, builder_.CreateAdd(first, builder_.CreateMul(number, integer(step))));
+}
+
 // `count` elements of each row from `first` on, for as many lanes as a block has rows. By element: a vector over these
-// lanes. Lanes that don't run read the last row that does. Row `lane` is part lane / width of register lane % width:
-// there, transposing its part of all registers leaves it in its lane.
-std::vector<Emitter::V> Emitter::load_row_block(const Node& load, V first, int64_t step, int32_t first_lane,
-                                                int64_t count) {
+// lanes. Row `lane` is part lane / width of register lane % width: there, transposing its part of all registers leaves
+// it in its lane.
+std::vector<Emitter::V> Emitter::load_row_block(const Node& load, V first, int32_t first_lane, int64_t count) {
   const int32_t side = row_block_side(avx512_), width = row_block_width(count, side);
   auto* type = llvm::FixedVectorType::get(stored_type(load.type), static_cast<unsigned>(width));
-  std::vector<llvm::Constant*> read;
-  for (int64_t k = 0; k < width; ++k) read.push_back(builder_.getInt1(k < count));
+  std::vector<llvm::Constant*> is_read;
+  for (int64_t k = 0; k < width; ++k) is_read.push_back(builder_.getInt1(k < count));
+  V running = count < width ? llvm::ConstantVector::get(is_read) : nullptr;
   std::vector<std::vector<V>> parts(static_cast<size_t>(width));
   for (int32_t lane = 0; lane < side; ++lane) {
-    V number = integer(first_lane + lane);
-    if (remaining_) {
-      V last = builder_.CreateSub(remaining_, integer(1));
-      number = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, number, last);
-    }
-    V from = pointer(load.buffer, builder_.CreateAdd(first, builder_.CreateMul(number, integer(step))));
-    V row = nullptr;
-    if (count < width) {
-      row = builder_.CreateMaskedLoad(type, from, llvm::Align(1), llvm::ConstantVector::get(read),
-                                      llvm::Constant::getNullValue(type));
-    } else {
-      row = builder_.CreateAlignedLoad(type, from, llvm::Align(1));
-    }
-    parts[static_cast<size_t>(lane % width)].push_back(row);
+    V from = lane_address(load, first, first_lane + lane);
+    parts[static_cast<size_t>(lane % width)].push_back(load_vector(type, from, running));
   }
   std::vector<V> rows;
   for (const std::vector<V>& part : parts) rows.push_back(joined(part));
@@ -50,25 +58,14 @@ Emitter::RowElements Emitter::load_rows(int32_t id, std::span<const NodeId> load
   RowElements all;
   for (const NodeId load : loads) {
     const Node& n = node(load);
-    int64_t step = 0;
-    for (const auto& term : n.affine.terms) {
-      const Node& atom = node(term.atom);
-      if (atom.kind == NodeKind::kLoopIndex && atom.loop == lane_loop_) step += term.coefficient;
-    }
-    const int32_t width = std::exchange(width_, 0);
-    index_[static_cast<size_t>(lane_loop_)] = first_index_;
     index_[static_cast<size_t>(id)] = first;
-    V begin = address(n.affine).scalar;
-    width_ = row_block_side(avx512_);
+    V begin = first_lane_address(n);
     std::vector<std::vector<V>> parts(static_cast<size_t>(count));
-    for (int32_t lane = 0; lane < width; lane += width_) {
-      const std::vector<V> block = load_row_block(n, begin, step, lane, count);
+    for (int32_t lane = 0; lane < width_; lane += row_block_side(avx512_)) {
+      const std::vector<V> block = load_row_block(n, begin, lane, count);
       for (size_t k = 0; k < block.size(); ++k) parts[k].push_back(block[k]);
     }
-    width_ = width;
-    for (const std::vector<V>& part : parts) {
-      all[load].push_back(from_stored(n.type, joined(part)));
-    }
+    for (const std::vector<V>& part : parts) all[load].push_back(from_stored(n.type, joined(part)));
   }
   return all;
 }

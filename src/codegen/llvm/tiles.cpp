@@ -27,36 +27,20 @@ void Emitter::transpose(std::vector<V>& rows) {
   }
 }
 
-// Reads `row_count` contiguous elements for each of the lanes. Lanes past the end read the last one again.
+// Reads `row_count` contiguous elements for each of the lanes.
 void Emitter::fill_tile(NodeId load, int32_t side, V tile, V row_count) {
   const Node& n = node(load);
-  const Loop& lanes = loop_of(lane_loop_);
   llvm::Type* element = stored_type(n.type);
   auto* type = llvm::FixedVectorType::get(element, static_cast<unsigned>(side));
-  width_ = 0;
-  index_[static_cast<size_t>(lane_loop_)] = first_index_;
-  V first = address(n.affine).scalar;
   width_ = side;
-  int64_t step = 0;
-  for (const auto& term : n.affine.terms) {
-    const Node& atom = node(term.atom);
-    if (atom.kind == NodeKind::kLoopIndex && atom.loop == lane_loop_) step = term.coefficient;
-  }
+  V first = first_lane_address(n);
   V running = nullptr;
   if (row_count) {
     llvm::Type* i32 = builder_.getInt32Ty();
     running = builder_.CreateICmpULT(lane_numbers(i32), splat(builder_.CreateTrunc(row_count, i32)));
   }
-  V last = builder_.CreateSub(integer(lanes.extent - 1), first_index_);
   std::vector<V> rows;
-  for (int32_t lane = 0; lane < side; ++lane) {
-    V number = integer(lane);
-    if (lanes.extent % side != 0) number = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, number, last);
-    V from = pointer(n.buffer, builder_.CreateAdd(first, builder_.CreateMul(number, integer(step))));
-    rows.push_back(running ? static_cast<V>(builder_.CreateMaskedLoad(type, from, llvm::Align(1), running,
-                                                                      llvm::Constant::getNullValue(type)))
-                           : builder_.CreateAlignedLoad(type, from, llvm::Align(1)));
-  }
+  for (int32_t lane = 0; lane < side; ++lane) rows.push_back(load_vector(type, lane_address(n, first, lane), running));
   transpose(rows);
   for (int32_t i = 0; i < side; ++i) {
     V to = builder_.CreateConstGEP1_64(element, tile, static_cast<uint64_t>(i * side));
@@ -107,9 +91,9 @@ void Emitter::emit_tiled(const Tiling& tiling, V begin, V end) {
       }
       first_index_ = index;
       index_[static_cast<size_t>(outer)] = row;
+      if (extent % side != 0) remaining_ = builder_.CreateSub(integer(extent), index);
       for (const auto& [load, tile] : tiles) fill_tile(load, side, tile, whole_rows ? nullptr : row_count);
       width_ = 0;
-      if (extent % side != 0) remaining_ = builder_.CreateSub(integer(extent), index);
       run_rows(row, row_count);
       first_index_ = remaining_ = nullptr;
       return std::vector<V>();
