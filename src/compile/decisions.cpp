@@ -108,6 +108,10 @@ bool parse_decision(std::string_view line, Decision& decision) {
     decision = DeriveStacks{};
     return true;
   }
+  if (w.size() == 1 && w[0] == "hoist-loop-invariants") {
+    decision = HoistLoopInvariants{};
+    return true;
+  }
   if (w.size() == 1 && w[0] == "update-in-loops") {
     decision = UpdateInLoops{};
     return true;
@@ -181,7 +185,7 @@ bool parse_decision(std::string_view line, Decision& decision) {
 bool comes_before_streams(const Decision& decision) {
   return std::holds_alternative<DeriveStacks>(decision) || std::holds_alternative<Recompute>(decision) ||
          std::holds_alternative<SaveEvery>(decision) || std::holds_alternative<Offload>(decision) ||
-         std::holds_alternative<UpdateInLoops>(decision);
+         std::holds_alternative<HoistLoopInvariants>(decision) || std::holds_alternative<UpdateInLoops>(decision);
 }
 
 size_t first_stream(const Decisions& decisions) {
@@ -202,6 +206,7 @@ std::string to_string(const Decision& decision) {
           [](const WithoutPass& d) { return "without " + d.pass; },
           [](const PriceOfMemory& d) { return fmt::format("price-of-memory {}", d.ns_per_byte); },
           [](const Rearrange&) { return std::string("rearrange"); },
+          [](const HoistLoopInvariants&) { return std::string("hoist-loop-invariants"); },
           [](const UpdateInLoops&) { return std::string("update-in-loops"); },
           [](const DeriveStacks&) { return std::string("derive-stacks"); },
           [](const Recompute& d) {
@@ -264,8 +269,9 @@ Result<PlanFile> parse_plan(std::string_view text, const Module& module) {
     if (!parse_decision(line, decision)) {
       return Status::input(fmt::format(
           "line {}: `{}` is no decision; expected `stream COMPUTATION VALUE dimension=D tile=T`, `without PASS`, "
-          "`price-of-memory NS`, `search-steps N`, `rearrange`, `derive-stacks`, `recompute NS`, `save-every K`, "
-          "`save-every K of TRIPS`, `offload COUNT`, `update-in-loops`, `rematerialise`, "
+          "`price-of-memory NS`, `search-steps N`, `rearrange`, `derive-stacks`, `recompute NS`, "
+          "`hoist-loop-invariants`, "
+          "`save-every K`, `save-every K of TRIPS`, `offload COUNT`, `update-in-loops`, `rematerialise`, "
           "`sequence COMPUTATION PLACE...`, `packing HASH HEIGHT OFFSET...`, `order NUMBER WAYS` or `exact`",
           number, line));
     }

@@ -71,6 +71,12 @@ struct Offload {
   bool operator==(const Offload&) const = default;
 };
 
+/// Loop-invariant values that take long to compute are computed before their loop
+/// (passes/rules/hoist_loop_invariants.h).
+struct HoistLoopInvariants {
+  bool operator==(const HoistLoopInvariants&) const = default;
+};
+
 /// Arrays are updated in the loops that compute their updates (passes/rules/update_where_it_is_made.h).
 struct UpdateInLoops {
   bool operator==(const UpdateInLoops&) const = default;
@@ -102,7 +108,7 @@ struct TakeOrder {
 
 using Decision =
     std::variant<StreamDecision, WithoutPass, PriceOfMemory, SearchSteps, Rearrange, DeriveStacks, Recompute, SaveEvery,
-                 Offload, UpdateInLoops, Rematerialise, TakeSequence, Packing, TakeOrder>;
+                 Offload, HoistLoopInvariants, UpdateInLoops, Rematerialise, TakeSequence, Packing, TakeOrder>;
 /// Streams in the order in which they are made; other decisions may be anywhere.
 using Decisions = std::vector<Decision>;
 
@@ -121,9 +127,9 @@ size_t first_stream(const Decisions& decisions);
 Decisions without_streams();
 
 /// One line: `stream main s dimension=1 tile=64`, `without stream-slices`, `price-of-memory 3`, `search-steps 8000`,
-/// `rearrange`, `derive-stacks`, `recompute 0.5 in-room=2`, `save-every 8`, `offload 4`, `update-in-loops`,
-/// `rematerialise`, `sequence COMPUTATION PLACE...`, `packing HASH HEIGHT OFFSET...`, `order NUMBER
-/// kernels|strips|moves`.
+/// `rearrange`, `derive-stacks`, `recompute 0.5 in-room=2`, `hoist-loop-invariants`, `save-every 8`, `offload 4`,
+/// `update-in-loops`, `rematerialise`, `sequence COMPUTATION PLACE...`, `packing HASH HEIGHT OFFSET...`,
+/// `order NUMBER kernels|strips|moves`.
 std::string to_string(const Decision& decision);
 
 /// A plan's file: a line with the version, one that names the module and its hash, `exact` if Module::sums_in_order,

@@ -22,8 +22,9 @@ namespace {
 constexpr double kMostTime = 2.5;  ///< of the free plan's time: nobody would run slower plans
 /// Of the time without streams: the limit for plans on the way to the free one.
 constexpr double kFreeTime = 1.4;
-constexpr double kFreeExponent = 3;  ///< of the time in a plan's price; that of the memory is 1
-constexpr double kSlackNs = 5e4;     ///< added to such limits: programs of microseconds may take longer
+constexpr double kHoistedTime = 0.97;  ///< of the time with loop-invariant values computed in each iteration
+constexpr double kFreeExponent = 3;    ///< of the time in a plan's price; that of the memory is 1
+constexpr double kSlackNs = 5e4;       ///< added to such limits: programs of microseconds may take longer
 constexpr double kFreeThrift = 0.05;
 constexpr double kUnnoticedNs = 1e6;           ///< added to each plan's time when the free plan is chosen
 constexpr int64_t kFreeInstructions = 20'000;  ///< planned in total for the free plan
@@ -107,17 +108,39 @@ class Search {
       record(plans[k].take(), firsts[k]);
       return {};
     }
-    const Trial first = record(plans[0].take(), plain_);
-    next_.state.most_ns = kFreeTime * first.point.ns + kSlackNs;
-    plain_ns_ = first.point.ns;
+    const Trial given = record(plans[0].take(), plain_);
+    set_plain_ns(given.point.ns);
+    const Trial first = hoisted_if_faster(given);
+    const bool is_hoisted = has<HoistLoopInvariants>(first.point.decisions);
     if (first.point.temp_bytes <= kSmallArena) return {};
-    if (streams_by_itself && !at_once) {
-      plans.push_back(std::move(measure({Decisions()}).front()));
+    const Decisions own = is_hoisted ? Decisions{HoistLoopInvariants{}} : Decisions();
+    if (streams_by_itself && (!at_once || is_hoisted)) {
+      plans.erase(plans.begin() + 1, plans.end());
+      plans.push_back(std::move(measure({own}).front()));
       if (!plans[1].ok()) return context_.should_stop() ? Status() : plans[1].status();
     }
-    descend_to_free(first, streams_by_itself ? record(plans[1].take(), {}) : first, until);
+    descend_to_free(first, streams_by_itself ? record(plans[1].take(), own) : first, until);
     if (!is_enough()) try_dear_ways(first, {kFreeThrift});
     return {};
+  }
+
+  /// The same plan with loop-invariant values computed before their loops, if that is faster. The search for the free
+  /// plan then starts from it; the one for lower peaks starts from both.
+  Trial hoisted_if_faster(const Trial& given) {
+    // XLA hoists by itself.
+    if (planner_.target().takes() != Takes::kProgram || !planner_.could_hoist()) return given;
+    Decisions decisions = given.point.decisions;
+    decisions.insert(decisions.begin(), HoistLoopInvariants{});
+    const auto hoisted = attempt(decisions);
+    if (!hoisted || hoisted->point.ns > kHoistedTime * given.point.ns) return given;
+    unhoisted_ns_ = given.point.ns;
+    set_plain_ns(hoisted->point.ns);
+    return *hoisted;
+  }
+
+  void set_plain_ns(double ns) {
+    plain_ns_ = ns;
+    next_.state.most_ns = kFreeTime * ns + kSlackNs;
   }
 
   /// Descends from the plan without streams and from the pipeline's own (equal if the pipeline found no stream).
@@ -149,7 +172,7 @@ class Search {
     const Interruptible interruptible(context_.stop());
     LT_RETURN_IF_ERROR(find_free());
     next_.state.is_free_found = true;
-    next_.state.most_ns = kMostTime * frontier_.free.ns;
+    next_.state.most_ns = kMostTime * std::max(frontier_.free.ns, unhoisted_ns_);
     if (options_.only_free) {
       if (planner_.target().takes() == Takes::kProgram) LT_RETURN_IF_ERROR(check_plan(frontier_.free_plan));
     } else if (!context_.should_stop()) {
@@ -518,6 +541,7 @@ class Search {
   Frontier frontier_;
   int64_t budget_ = 0, lowest_ = -1, plans_until_gain_ = 0;
   double thrift_ = 1, plain_ns_ = 0, price_of_gain_ = 0;
+  double unhoisted_ns_ = 0;  ///< of the plan without streams, if the search for the free plan starts from a hoisted one
   NextSteps next_;
   Context& context_ = planner_.context();
   const bool is_brief_ = options_.only_free && context_.settings().brief_search;

@@ -8,6 +8,7 @@
 #include "passes/recompute/recompute.h"
 #include "passes/recompute/save_every.h"
 #include "passes/rules/derive_saved_stacks.h"
+#include "passes/rules/hoist_loop_invariants.h"
 #include "passes/rules/saved_stacks.h"
 #include "passes/rules/update_where_it_is_made.h"
 #include "passes/stream/stream_slices.h"
@@ -84,6 +85,10 @@ std::vector<Pass> rows_to_streams(const Decisions& decisions, const Target& targ
   const size_t first = first_stream(decisions);
   for (size_t k = 0; k < first; ++k) {
     if (const auto* again = std::get_if<Recompute>(&decisions[k])) append(rows, recompute_rows(*again));
+  }
+  if (has<HoistLoopInvariants>(decisions)) {
+    rows.push_back({"hoist-loop-invariants", hoist_loop_invariants, Numerics::kExact, "decided for this module"});
+    rows.push_back({"remove-dead-code", remove_dead_code, Numerics::kExact, "what stands before the loop now"});
   }
   for (const Decision& decision : decisions) {
     const auto* every = std::get_if<SaveEvery>(&decision);

@@ -12,6 +12,7 @@
 #include "passes/canonicalise/remove_dead_code.h"
 #include "passes/recompute/offload.h"
 #include "passes/recompute/save_every.h"
+#include "passes/rules/hoist_loop_invariants.h"
 #include "passes/rules/update_where_it_is_made.h"
 #include "schedule/modelled_time.h"
 #include "schedule/nest_cache.h"
@@ -28,6 +29,12 @@ double potential_of(int64_t temp_bytes, int64_t load_bytes, const std::vector<in
   double sum = 0;
   for (const int64_t live : curve) sum += std::pow(static_cast<double>(live) / top, 16);
   return static_cast<double>(temp_bytes) + top * (std::pow(std::max(1.0, sum), 1.0 / 16) - 1);
+}
+
+bool has_loops(const Module& module) {
+  return std::ranges::any_of(module.computations(), [](const auto& computation) {
+    return std::ranges::any_of(computation->instructions(), [](const auto& i) { return i->opcode == Opcode::kWhile; });
+  });
 }
 
 /// The decisions without the streams at their end and the recomputation among these.
@@ -235,6 +242,11 @@ bool Planner::changes(std::optional<bool>& known, Result<PassResult> (*pass)(Mod
 
 bool Planner::could_derive() const {
   return changes(could_derive_, [](Module& m, const Target& t) { return derive_all_stacks(m, t); });
+}
+bool Planner::could_hoist() const {
+  // Most programs have no loop, and needn't be copied to see that.
+  if (!could_hoist_ && !has_loops(*shared_)) could_hoist_ = false;
+  return changes(could_hoist_, hoist_loop_invariants);
 }
 bool Planner::could_update() const { return changes(could_update_, update_where_it_is_made); }
 

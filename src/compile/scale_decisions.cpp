@@ -9,6 +9,7 @@
 #include "passes/recompute/offload.h"
 #include "passes/recompute/recompute.h"
 #include "passes/recompute/save_every.h"
+#include "passes/rules/hoist_loop_invariants.h"
 #include "passes/rules/update_where_it_is_made.h"
 #include "passes/stream/stream_alike.h"
 
@@ -96,13 +97,15 @@ Result<std::vector<ScaledDecision>> scale_decisions(const Planner& from, const P
       for (Module* module : {large.get(), derived.get()}) LT_RETURN_IF_ERROR(remove_dead_code(*module).status());
       small = derived;
     }
-    if (std::holds_alternative<UpdateInLoops>(decision)) {
-      std::shared_ptr<Module> updated = small->clone();
-      LT_RETURN_IF_ERROR(update_where_it_is_made(*large, from.target()).status());
-      LT_ASSIGN_OR_RETURN(const PassResult alike, update_where_it_is_made(*updated, to.target()));
-      for (Module* module : {large.get(), updated.get()}) LT_RETURN_IF_ERROR(remove_dead_code(*module).status());
-      scaled.push_back({decision, alike.changed, updated});
-      small = updated;
+    const bool hoists = std::holds_alternative<HoistLoopInvariants>(decision);
+    if (hoists || std::holds_alternative<UpdateInLoops>(decision)) {
+      const auto pass = hoists ? hoist_loop_invariants : update_where_it_is_made;
+      std::shared_ptr<Module> changed = small->clone();
+      LT_RETURN_IF_ERROR(pass(*large, from.target()).status());
+      LT_ASSIGN_OR_RETURN(const PassResult alike, pass(*changed, to.target()));
+      for (Module* module : {large.get(), changed.get()}) LT_RETURN_IF_ERROR(remove_dead_code(*module).status());
+      scaled.push_back({decision, alike.changed, changed});
+      small = changed;
       continue;
     }
     if (const auto* again = std::get_if<Recompute>(&decision)) {

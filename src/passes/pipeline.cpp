@@ -43,6 +43,7 @@
 #include "passes/rules/decide_predicates.h"
 #include "passes/rules/derive_saved_stacks.h"
 #include "passes/rules/gather_one_hot_products.h"
+#include "passes/rules/hoist_loop_invariants.h"
 #include "passes/rules/join_boxes.h"
 #include "passes/rules/keep_rows_read_again.h"
 #include "passes/rules/multiply_outer_products.h"
@@ -232,16 +233,18 @@ const std::vector<Pass>& decided_passes() {
   static const std::vector<Pass> kPasses = {
       {"recompute", [](Module& m, const Target& t) { return recompute(m, t, {t.cost().kept_byte_ns()}); },
        Numerics::kExact, "before streams, which then take what is made again with them"},
+      {"hoist-loop-invariants", hoist_loop_invariants, Numerics::kExact,
+       "after recompute, which decides for the program as it was; before streams, which may then hide what is read"},
       {"save-every",
        [](Module& m, const Target&) {
          const std::vector<Grouping> all = groupings(m);
          return all.empty() ? Result<PassResult>(PassResult()) : save_every(m, all.back());
        },
-       Numerics::kExact, "behind recompute, which leaves what trips begin with"},
+       Numerics::kExact, "after recompute, which leaves what trips begin with"},
       {"offload", [](Module& m, const Target&) { return offload(m, offloadable(m)); }, Numerics::kExact,
        "after what is recomputed is no longer kept anywhere"},
       {"update-where-it-is-made", update_where_it_is_made, Numerics::kReassociated,
-       "behind what saves and makes again, which reads what loops update as it was", Numerics::kExact},
+       "after what saves and makes again, which reads what loops update as it was", Numerics::kExact},
       {"rematerialise", rematerialise, Numerics::kExact,
        "in the order in which the program runs without it: what is read late is known only then"},
   };

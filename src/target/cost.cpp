@@ -173,9 +173,17 @@ double Cost::unknown_call_ns(const Instruction& call) const {
 
 double Cost::repeated_ns(const Instruction& i) const {
   const double by_element = element_ns(i) * elements_of(i.shape);
-  if (i.opcode == Opcode::kCustomCall) return std::max(machine_.cores * library_ns(i), unknown_call_ns(i));
-  const bool product = i.opcode == Opcode::kDot || i.opcode == Opcode::kConvolution;
-  return product ? std::min(by_element, machine_.cores * library_ns(i)) : by_element;
+  switch (i.opcode) {
+    case Opcode::kDot:
+    case Opcode::kConvolution: return std::min(by_element, machine_.cores * library_ns(i));
+    case Opcode::kSort:
+    case Opcode::kTopK:
+    case Opcode::kFft:
+    case Opcode::kCholesky:
+    case Opcode::kTriangularSolve: return machine_.cores * library_ns(i);
+    case Opcode::kCustomCall: return std::max(machine_.cores * library_ns(i), unknown_call_ns(i));
+    default: return by_element;
+  }
 }
 
 double Cost::host_ns(double bytes) const {

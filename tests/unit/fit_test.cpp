@@ -39,6 +39,7 @@ TEST(Decisions, ReadAsTheyPrint) {
                             StreamDecision{"main", "y", 1, 2, false, false, false, 0, 0.25},
                             Rearrange{},
                             DeriveStacks{},
+                            HoistLoopInvariants{},
                             UpdateInLoops{},
                             Recompute{0.0152},
                             SaveEvery{{8, 24}},
@@ -282,6 +283,57 @@ ENTRY main {
   const auto frontier = find_frontier(*planner);
   ASSERT_TRUE(frontier.ok());
   EXPECT_LT(frontier->tightest().temp_bytes, 1 << 20);
+}
+
+/// The free plan computes what takes long and doesn't vary before the loop; the tightest computes it in each iteration.
+/// The control: a loop that changes what the product reads.
+TEST(Frontier, HoistsWhatTakesLongInTheFreePlan) {
+  const auto found = [](const std::string& next_e) {
+    const auto module = read(R"(HloModule decode
+body {
+  p = (s32[], f32[8,512], f32[4096,64], f32[64,512]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  x = f32[8,512] get-tuple-element(p), index=1
+  e = f32[4096,64] get-tuple-element(p), index=2
+  w = f32[64,512] get-tuple-element(p), index=3
+  one = s32[] constant(1)
+  k = f32[4096,512] dot(e, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  s = f32[8,4096] dot(x, k), lhs_contracting_dims={1}, rhs_contracting_dims={1}
+  y = f32[8,512] dot(s, k), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  z = f32[8,512] tanh(y)
+  negated = f32[4096,64] negate(e)
+  next = s32[] add(i, one)
+  ROOT r = (s32[], f32[8,512], f32[4096,64], f32[64,512]) tuple(next, z, )" +
+                             next_e + R"(, w)
+}
+condition {
+  p = (s32[], f32[8,512], f32[4096,64], f32[64,512]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  n = s32[] constant(24)
+  ROOT c = pred[] compare(i, n), direction=LT
+}
+ENTRY main {
+  x = f32[8,512] parameter(0)
+  e = f32[4096,64] parameter(1)
+  w = f32[64,512] parameter(2)
+  zero = s32[] constant(0)
+  start = (s32[], f32[8,512], f32[4096,64], f32[64,512]) tuple(zero, x, e, w)
+  loop = (s32[], f32[8,512], f32[4096,64], f32[64,512]) while(start), condition=condition, body=body
+  ROOT r = f32[8,512] get-tuple-element(loop), index=1
+}
+)");
+    const auto planner = Planner::make(*module, cpu_target());
+    auto frontier = find_frontier(*planner);
+    EXPECT_TRUE(frontier.ok());
+    return frontier.take();
+  };
+  const Frontier frontier = found("e");
+  EXPECT_TRUE(has<HoistLoopInvariants>(frontier.free.decisions));
+  EXPECT_FALSE(has<HoistLoopInvariants>(frontier.tightest().decisions));
+  constexpr int64_t kKeys = int64_t{4} * 4096 * 512;
+  EXPECT_GE(frontier.free.temp_bytes, kKeys);
+  EXPECT_LT(frontier.tightest().temp_bytes, kKeys / 4);
+  EXPECT_FALSE(has<HoistLoopInvariants>(found("negated").free.decisions));
 }
 
 TEST(Frontier, LowerPeaksTakeLonger) {

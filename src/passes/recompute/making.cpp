@@ -22,18 +22,10 @@ std::unordered_set<const Instruction*> find_fixed(const Computation& computation
 
 double make_ns(const Instruction& i, const Cost& cost) {
   switch (i.opcode) {
-    case Opcode::kTuple:
-    case Opcode::kGetTupleElement:
     case Opcode::kOptBarrier:
     case Opcode::kBitcast:
     case Opcode::kReshape: return 0;
-    case Opcode::kWhile: return guessed_trips(i) * time_of(*i.called[1], cost) / cost.machine().cores;
-    case Opcode::kConditional: {
-      double most = 0;
-      for (const Computation* branch : i.called) most = std::max(most, time_of(*branch, cost));
-      return most / cost.machine().cores;
-    }
-    default: return cost.repeated_ns(i) / cost.machine().cores;
+    default: return time_of(i, cost) / cost.machine().cores;
   }
 }
 

@@ -72,15 +72,24 @@ bool is_read_behind(const Instruction& reader, const Instruction& i) {
   });
 }
 
+double time_of(const Instruction& i, const Cost& cost) {
+  switch (i.opcode) {
+    case Opcode::kParameter:
+    case Opcode::kTuple:
+    case Opcode::kGetTupleElement: return 0;
+    case Opcode::kWhile: return guessed_trips(i) * time_of(*i.called[1], cost);
+    case Opcode::kConditional: {
+      double most = 0;
+      for (const Computation* branch : i.called) most = std::max(most, time_of(*branch, cost));
+      return most;
+    }
+    default: return cost.repeated_ns(i);
+  }
+}
+
 double time_of(const Computation& computation, const Cost& cost) {
   double ns = 0;
-  for (const auto& i : computation.instructions()) {
-    if (i->opcode == Opcode::kWhile) {
-      ns += guessed_trips(*i) * time_of(*i->called[1], cost);
-    } else if (i->shape.is_array() && i->opcode != Opcode::kParameter) {
-      ns += cost.repeated_ns(*i);
-    }
-  }
+  for (const auto& i : computation.instructions()) ns += time_of(*i, cost);
   return ns;
 }
 

@@ -26,7 +26,8 @@ double kept_longer(const Instruction& initial, const Instruction& loop);
 /// Does something after `reader`, in the same computation, read i?
 bool is_read_behind(const Instruction& reader, const Instruction& i);
 
-/// Modelled time of one run of a computation, a loop's iterations included.
+/// Modelled time of one run of an operation or of a computation, by one core, a loop's iterations included.
+double time_of(const Instruction& i, const Cost& cost);
 double time_of(const Computation& computation, const Cost& cost);
 
 struct Recipe {
