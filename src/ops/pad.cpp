@@ -18,6 +18,10 @@
 namespace lowtide::engine {
 namespace {
 
+bool has_interior(const PadAttributes& pad) {
+  return std::ranges::any_of(pad.interior, [](int64_t n) { return n != 0; });
+}
+
 /// Reads `0_0x1_2_1`: low_high or low_high_interior per dimension.
 Status read_pad(AttributeReader& reader, Instruction& instruction) {
   LT_ASSIGN_OR_RETURN(const std::string_view text, reader.take_text("padding"));
@@ -52,7 +56,7 @@ Status read_pad(AttributeReader& reader, Instruction& instruction) {
 
 void print_pad(const Instruction& instruction, AttributeWriter& writer) {
   const auto& pad = instruction.as<PadAttributes>();
-  const bool inner = std::any_of(pad.interior.begin(), pad.interior.end(), [](int64_t n) { return n != 0; });
+  const bool inner = has_interior(pad);
   std::string text;
   for (size_t d = 0; d < pad.low.size(); ++d) {
     text += fmt::format("{}{}_{}", d > 0 ? "x" : "", pad.low[d], pad.high[d]);
@@ -241,8 +245,12 @@ void extents_of_pad(ExtentRelater& r) {
   }
 }
 
+/// Loops are cut at edges, and read the operand only where it lies. Elements between others are chosen in lanes, each
+/// of which has read one.
 void reads_of_pad(OperandReads& reads) {
-  reads.through(std::min(reads.evaluations().count, reads.repeats() * reads.elements()), true);
+  const bool between = has_interior(reads.user().as<PadAttributes>());
+  const double all = reads.evaluations().count;
+  reads.through(between ? all : std::min(all, reads.repeats() * reads.elements()), true);
   reads.depends_on(static_cast<uint64_t>(reads.operand()));
 }
 

@@ -71,6 +71,13 @@ double product_width(const Instruction& dot) {
   return bits * (is_complex(dot.shape.type) ? 2 : 1) / 32.0;
 }
 
+/// Do the lanes of a vector read elements that aren't side by side?
+bool steps_along_lanes(const Instruction& i) {
+  if (i.shape.rank() == 0) return false;
+  if (const auto* pad = i.if_as<PadAttributes>()) return pad->interior.back() != 0;
+  return i.as<SliceAttributes>().strides.back() != 1;
+}
+
 /// Do most elements of a windowed reduction have terms in the padding? Then its kernel isn't cut where padding begins,
 /// and looks up each term.
 bool is_mostly_padding(const Instruction& i) {
@@ -130,6 +137,8 @@ double Cost::element_ns(const Instruction& i) const {
       if (is_mostly_padding(i)) each += machine_.lookup_ns;
       return terms_of(i) * each;
     }
+    case Opcode::kPad:
+    case Opcode::kSlice: return operation_ns(i) + (steps_along_lanes(i) ? machine_.lookup_ns : 0);
     default: break;
   }
   double called = 0;
