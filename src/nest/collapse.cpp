@@ -73,14 +73,19 @@ class Collapse {
     std::erase_if(inside.items, [&](const Item& item) { return item.kind == Item::kNode && item.id != outer.index; });
   }
 
+  static bool may_be_merged(const Loop& one) {
+    const bool in_order = one.kind == LoopKind::kSequential && one.carried.empty();
+    return (one.kind == LoopKind::kParallel || in_order) && one.body != kNoId;
+  }
+
   bool merge_with_inner(int32_t id) {
     lift_from_single_iteration(id);
     Loop& outer = loop(id);
-    if (outer.kind != LoopKind::kParallel || outer.body == kNoId) return false;
+    if (!may_be_merged(outer)) return false;
     const std::vector<Item>& items = block(outer.body).items;
     if (items.size() != 1 || items[0].kind != Item::kLoop) return false;
     Loop& inner = loop(items[0].id);
-    if (inner.kind != LoopKind::kParallel) return false;
+    if (inner.kind != outer.kind || !may_be_merged(inner)) return false;
     const NodeId far = outer.index, near = inner.index;
     if (is_operand(far)) return false;
     if (outer.extent != 1) {  // an index that is always 0 is removed anyway
@@ -101,7 +106,7 @@ class Collapse {
     outer.body = inner.body;
     index.loop = id;
     index.greatest = outer.extent - 1;
-    inner = {.kind = LoopKind::kParallel, .body = body};
+    inner = {.kind = outer.kind, .body = body};
     return true;
   }
 

@@ -1,5 +1,6 @@
 #pragma once
-/// Merges directly nested parallel loops if every index is linear in both together.
+/// Merges directly nested loops, both parallel or both sequential and without carried values, if every index is linear
+/// in both together.
 ///
 ///   parallel i < 3                      parallel k < 12
 ///     parallel j < 4            ->        b1[k] = b0[k]

@@ -20,6 +20,7 @@ constexpr size_t kMostChain = 400;        ///< operations visited below a value 
 constexpr double kLittleRead = 1.0 / 64;  ///< the largest array that a generated value reads, relative to its own bytes
 /// Arrays up to this size are no reason to compute a reduction inside another, or random numbers twice.
 constexpr int64_t kSmallBytes = 1 << 20;
+constexpr double kManyUpdates = 1024;   ///< of a scatter, that are worth a step of their own
 constexpr double kThin = 8;             ///< a slice is thin if at least so many like it make up the array
 constexpr double kIndexPredicate = 10;  ///< the most plain operations per element
 constexpr int32_t kForever = std::numeric_limits<int32_t>::max();
@@ -170,6 +171,7 @@ class Decision {
     }
     if (asks(options_.store, i) || is_moved_to_host(i)) return false;
     if (is_link_of_updates(place) || is_part_of_what_it_reads(place)) return false;
+    if (is_folded_for_scatter(place, mine)) return false;
     if (asks(options_.keep_virtual, i) || is_free(i) || is_wider_than_operand(i)) return true;
     int32_t left = kMostCode;
     for (const Evaluations& e : mine) left = std::min(left, kMostCode - kernel_code_[static_cast<size_t>(e.kernel)]);
@@ -220,6 +222,18 @@ class Decision {
   }
 
   enum class Readers : uint8_t { kUpdate, kUpdateAndSlices, kOthers };
+
+  /// Is it a small array of sums that a scatter would compute? It takes its updates one after the other, on one thread
+  /// and, unless they come from elementwise operations, not in vectors.
+  bool is_folded_for_scatter(int32_t place, const std::vector<Evaluations>& mine) const {
+    const Instruction& i = graph_.at(place);
+    const MemoryClass kind = memory_class(i.opcode);
+    const bool folds = kind == MemoryClass::kReduce || kind == MemoryClass::kContract;
+    if (!folds || bytes(place) > kSmallBytes || elements_of(i.shape) < kManyUpdates) return false;
+    return std::ranges::any_of(mine, [&](const Evaluations& e) {
+      return graph_.at(e.kernel).opcode == Opcode::kScatter && state(e.kernel) == ValueState::kStored;
+    });
+  }
 
   /// The readers of an array other than the update that overwrites it. sure: count only updates that are stored, else
   /// any.

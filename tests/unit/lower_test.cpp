@@ -27,6 +27,28 @@ parallel i0 < 300
 )");
 }
 
+/// Sequential loops are merged like parallel ones, in the same order; the control reads only one of the two indices.
+TEST(Lower, MergesLoopsOverUpdates) {
+  const auto of_updates = [](const std::string& updates) {
+    return expect_region_matches(R"(HloModule m
+add { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b) }
+ENTRY main {
+  x = f32[8] parameter(0)
+  i = s32[5,3,1] parameter(1)
+  )" + updates + R"(
+  ROOT y = f32[8] scatter(x, i, u), update_window_dims={}, inserted_window_dims={0},
+    scatter_dims_to_operand_dims={0}, index_vector_dim=2, to_apply=add
+})");
+  };
+  const std::string merged = of_updates("u = f32[5,3] parameter(2)");
+  EXPECT_EQ(count(merged, "sequential"), 1) << merged;
+  EXPECT_EQ(count(merged, "< 15"), 1) << merged;
+  const std::string apart = of_updates("v = f32[5] parameter(2)\n  u = f32[5,3] broadcast(v), dimensions={0}");
+  EXPECT_EQ(count(apart, "sequential"), 2) << apart;
+}
+
 TEST(Lower, MakesIndexMaps) {
   const char* const kMaps[] = {
       "ROOT y = f32[4,3] transpose(x), dimensions={1,0}",

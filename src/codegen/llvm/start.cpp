@@ -4,6 +4,7 @@
 #include <llvm/Support/ErrorHandling.h>
 #include <llvm/Support/TargetSelect.h>
 
+#include <iterator>
 #include <mutex>
 #include <new>
 #include <stdexcept>
@@ -24,8 +25,9 @@ void initialise() {
   LLVMInitializeNVPTXTargetMC();
   LLVMInitializeNVPTXAsmPrinter();
   // The scheduler before register allocation serialises interleaved dependency chains, which halves a hash's speed.
-  const char* arguments[] = {"lowtide", "-enable-misched=0"};
-  llvm::cl::ParseCommandLineOptions(2, arguments);
+  // Conditional moves choose between elements, which a branch can't foresee.
+  const char* arguments[] = {"lowtide", "-enable-misched=0", "-x86-cmov-converter=0"};
+  llvm::cl::ParseCommandLineOptions(std::size(arguments), arguments);
 }
 
 }  // namespace

@@ -21,9 +21,9 @@
 
 namespace lowtide::engine {
 
-inline constexpr int64_t kLongScatter = int64_t{1} << 17;  ///< updates from which on splitting pays
-inline constexpr int64_t kMostScatterParts = 16, kLeastScatterParts = 4;
-inline constexpr int64_t kWorthCopies = 4;
+inline constexpr int64_t kLongScatter = int64_t{1} << 15;  ///< updates from which on splitting pays
+inline constexpr int64_t kMostScatterParts = 16, kLeastScatterParts = 2;
+inline constexpr int64_t kWorthCopies = 2;
 inline constexpr int64_t kMostCopies = int64_t{1} << 20;
 
 Result<PassResult> split_long_scatters(Module& module);
