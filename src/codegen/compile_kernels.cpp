@@ -43,8 +43,10 @@ std::vector<KernelPiece> pieces_of(const KernelPlan& plan) {
 
 std::string plan_text(const KernelPlan& plan, bool of_any_shape) {
   std::string text;
-  for (size_t i = 0; i < plan.lanes.size(); ++i)
+  for (size_t i = 0; i < plan.lanes.size(); ++i) {
     text += fmt::format(" {}{}", plan.lanes[i], plan.masked[i] ? "m" : plan.tiled[i] ? "t" : "");
+    if (plan.after[i] != 0) text += fmt::format("a{}", plan.after[i]);
+  }
   for (const PiecePlan& piece : plan.pieces) {
     const KernelPiece& p = piece.figures;
     const int64_t extent = of_any_shape ? 0 : p.extent;

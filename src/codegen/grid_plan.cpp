@@ -172,6 +172,7 @@ GridPlan plan_grid(const Nest& nest, const GridMachine& machine) {
                 machine.most_blocks > 0 && machine.block_threads % machine.tile_columns == 0,
             "a grid is planned for a machine that is not described");
   GridPlan plan{.scalar = {.lanes = std::vector<int32_t>(nest.loops.size(), 0),
+                           .after = std::vector<int32_t>(nest.loops.size(), 0),
                            .masked = std::vector<bool>(nest.loops.size(), false),
                            .tiled = std::vector<bool>(nest.loops.size(), false),
                            .pieces = pieces_of(nest)},

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "codegen/lane_cost.h"
+#include "codegen/lanes_after.h"
 #include "codegen/ordered.h"
 #include "codegen/pieces.h"
 #include "codegen/tiling.h"
@@ -32,6 +33,11 @@ class Planner {
       forget_inside(id);
       plan_.tiled[static_cast<size_t>(id)] = true;
       return tiled;
+    }
+    const double row_by_row = spreads ? spread : serial;
+    if (const auto [lanes, cycles] = after_reductions(id, serial); lanes != 0 && cycles < row_by_row) {
+      plan_.after[static_cast<size_t>(id)] = lanes;
+      return cycles;
     }
     if (!spreads) return serial;
     forget_inside(id);
@@ -71,6 +77,19 @@ class Planner {
     if (ahead + inner < kLeastAhead) return {};
     const double lane = (ahead + inner) / (width / 4.0) + behind + static_cast<double>(parts.kept.size());
     return {width, lane * static_cast<double>(loop.extent)};
+  }
+
+  /// serial: the cycles with all of the body row by row.
+  Choice after_reductions(int32_t id, double serial) const {
+    const Loop& loop = nest_.loops[static_cast<size_t>(id)];
+    const int32_t width = avx512_ ? 16 : 8;
+    if (loop.extent < 2 * width) return {};
+    const LanesAfter parts = split_after_reductions(nest_, id);
+    if (!parts.splits()) return {};
+    constexpr double kKept = 3;  // cycles to store a result, and to read it in lanes
+    const double tail = cost_.scalar_items(parts.tail, loop.body);
+    const double lane = tail / (width / 4.0) + kKept * static_cast<double>(parts.results.size());
+    return {width, serial - (tail - lane) * static_cast<double>(loop.extent)};
   }
 
   double inner_cycles(int32_t id) const {
@@ -162,7 +181,7 @@ class Planner {
       if (block == kNoId) continue;
       for (const Item& item : nest_.blocks[static_cast<size_t>(block)].items) {
         if (item.kind != Item::kLoop) continue;
-        plan_.lanes[static_cast<size_t>(item.id)] = 0;
+        plan_.lanes[static_cast<size_t>(item.id)] = plan_.after[static_cast<size_t>(item.id)] = 0;
         plan_.tiled[static_cast<size_t>(item.id)] = false;
         forget_inside(item.id);
       }
@@ -197,6 +216,7 @@ double stored_bytes_of(const Nest& nest, int32_t block, double iterations) {
 
 KernelPlan plan_kernel(const Nest& nest, bool avx512) {
   KernelPlan plan{.lanes = std::vector<int32_t>(nest.loops.size(), 0),
+                  .after = std::vector<int32_t>(nest.loops.size(), 0),
                   .masked = std::vector<bool>(nest.loops.size(), false),
                   .tiled = std::vector<bool>(nest.loops.size(), false),
                   .pieces = pieces_of(nest)};
@@ -211,8 +231,8 @@ KernelPlan plan_kernel(const Nest& nest, bool avx512) {
     if (piece.loop != kNoId) {
       total = cycles[static_cast<size_t>(piece.loop)];
       const auto loop = static_cast<size_t>(piece.loop);
-      piece.figures.granule =
-          plan.tiled[loop] ? find_tiling(nest, piece.loop, avx512).side : std::max(1, plan.lanes[loop]);
+      piece.figures.granule = plan.tiled[loop] ? find_tiling(nest, piece.loop, avx512).side
+                                               : std::max({1, plan.lanes[loop], plan.after[loop]});
     }
     double ns = total / kCyclesPerNanosecond;
     if (piece.loop != kNoId) {

@@ -24,6 +24,7 @@ struct PiecePlan {
 
 struct KernelPlan {
   std::vector<int32_t> lanes;  ///< per loop: how many iterations run in parallel lanes; 0: one after the other
+  std::vector<int32_t> after;  ///< per loop: lanes in which what follows its reductions is computed; 0: row by row
   std::vector<bool> masked;    ///< per vectorised loop: all steps run under a mask, so that its body is emitted once
   std::vector<bool> tiled;     ///< per loop: a tiling starts there (codegen/tiling.h)
   std::vector<PiecePlan> pieces;

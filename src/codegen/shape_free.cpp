@@ -63,7 +63,8 @@ std::optional<ShapeFree> shape_free(const Nest& nest, const KernelPlan& plan) {
   }
   // The step from lane to lane decides which instruction loads; only for long steps is it one that accepts any step.
   const auto is_in_code = [&](const Affine::Term& term) {
-    const int64_t lanes = plan.lanes[static_cast<size_t>(nest.nodes[static_cast<size_t>(term.atom)].loop)];
+    const auto loop = static_cast<size_t>(nest.nodes[static_cast<size_t>(term.atom)].loop);
+    const int64_t lanes = std::max(plan.lanes[loop], plan.after[loop]);
     const int64_t step = std::abs(term.coefficient);
     return lanes != 0 && (step <= kLongestShortStep || step > INT32_MAX / lanes);
   };

@@ -143,7 +143,8 @@ class Emitter {
   bool is_short_product_sum(const Loop& loop) const;
   void emit_short_sum(int32_t id);
   void emit_lane_loop(int32_t id, V begin, V end);
-  void emit_ordered_loop(int32_t id, V begin, V end);  // ordered_loops.cpp
+  void emit_ordered_loop(int32_t id, V begin, V end);     // ordered_loops.cpp
+  void emit_rows_then_lanes(int32_t id, V begin, V end);  // rows_then_lanes.cpp
   void emit_while(int32_t id);
   void emit_while_in_lanes(int32_t id);
   /// for (index = begin; index < end; index += step) carried = body(index, carried). The last values of `carried`.

@@ -110,6 +110,7 @@ void Emitter::emit_whole_loop(int32_t id, V begin, V end) {
   if (width_ == 0 && plan_.lanes[static_cast<size_t>(id)] > 0) {
     return loop.kind == LoopKind::kSequential ? emit_ordered_loop(id, begin, end) : emit_lane_loop(id, begin, end);
   }
+  if (width_ == 0 && plan_.after[static_cast<size_t>(id)] > 0) return emit_rows_then_lanes(id, begin, end);
   const bool whole = llvm::isa<llvm::Constant>(begin) && llvm::isa<llvm::Constant>(end);
   if (whole && is_short_product_sum(loop)) return emit_short_sum(id);
   const std::vector<NodeId> rows = whole ? row_loads(id) : std::vector<NodeId>();

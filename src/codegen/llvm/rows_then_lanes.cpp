@@ -1,0 +1,50 @@
+// Emits loops over rows whose results are computed further in lanes (codegen/lanes_after.h).
+
+#include "codegen/lanes_after.h"
+#include "codegen/llvm/emitter.h"
+
+namespace lowtide::engine {
+
+void Emitter::emit_rows_then_lanes(int32_t id, V begin, V end) {
+  const LanesAfter parts = split_after_reductions(nest_, id);
+  const int32_t width = plan_.after[static_cast<size_t>(id)];
+  std::vector<V> kept;  // of each result, one element for each row
+  for (const NodeId result : parts.results) {
+    llvm::IRBuilder<> entry(&function_->getEntryBlock(), function_->getEntryBlock().begin());
+    kept.push_back(entry.CreateAlloca(type_of(node(result).type, width)));
+  }
+  const auto row_by_row = [&](V index) {
+    count(integer(0), integer(width), 1, {}, [&](V row, std::span<const V>) -> std::vector<V> {
+      index_[static_cast<size_t>(id)] = builder_.CreateAdd(index, row);
+      emit_items(parts.rows);
+      for (size_t k = 0; k < kept.size(); ++k) {
+        V value = scalar(parts.results[k]);
+        builder_.CreateStore(value, builder_.CreateGEP(value->getType(), kept[k], row));
+      }
+      return {};
+    });
+  };
+  const auto in_lanes = [&](V index) {
+    lane_loop_ = id;
+    varying_ = varying_nodes(nest_, id);
+    width_ = width;
+    first_index_ = index;
+    for (size_t k = 0; k < kept.size(); ++k) {
+      const NodeId result = parts.results[k];
+      values_[static_cast<size_t>(result)] = {builder_.CreateLoad(type_of(node(result).type, width), kept[k]), true};
+    }
+    emit_items(parts.after);
+    lane_loop_ = kNoId;
+    width_ = 0;
+    first_index_ = nullptr;
+  };
+  V whole = builder_.CreateAdd(begin, builder_.CreateAnd(builder_.CreateSub(end, begin), integer(-width)));
+  count(begin, whole, width, {}, [&](V index, std::span<const V>) -> std::vector<V> {
+    row_by_row(index);
+    in_lanes(index);
+    return {};
+  });
+  if (is_given(loop_of(id).extent) || loop_of(id).extent % width != 0) emit_serial_loop(id, whole, end);
+}
+
+}  // namespace lowtide::engine
