@@ -270,8 +270,8 @@ Result<PlanFile> parse_plan(std::string_view text, const Module& module) {
       return Status::input(fmt::format(
           "line {}: `{}` is no decision; expected `stream COMPUTATION VALUE dimension=D tile=T`, `without PASS`, "
           "`price-of-memory NS`, `search-steps N`, `rearrange`, `derive-stacks`, `recompute NS`, "
-          "`hoist-loop-invariants`, "
-          "`save-every K`, `save-every K of TRIPS`, `offload COUNT`, `update-in-loops`, `rematerialise`, "
+          "`hoist-loop-invariants`, `save-every K`, `save-every K of TRIPS`, `offload COUNT`, `update-in-loops`, "
+          "`rematerialise`, "
           "`sequence COMPUTATION PLACE...`, `packing HASH HEIGHT OFFSET...`, `order NUMBER WAYS` or `exact`",
           number, line));
     }

@@ -143,7 +143,11 @@ class Emitter {
   bool is_short_product_sum(const Loop& loop) const;
   void emit_short_sum(int32_t id);
   void emit_lane_loop(int32_t id, V begin, V end);
-  void emit_ordered_loop(int32_t id, V begin, V end);     // ordered_loops.cpp
+  // ordered_loops.cpp
+  void emit_ordered_loop(int32_t id, V begin, V end);
+  /// Emits with lanes from `first` on that are iterations of this loop, without a rest.
+  void in_lanes(int32_t loop, int32_t width, V first, const std::function<void()>& emit);
+  V end_of_steps(V begin, V end, int32_t width);          ///< of whole steps from `begin`
   void emit_rows_then_lanes(int32_t id, V begin, V end);  // rows_then_lanes.cpp
   void emit_while(int32_t id);
   void emit_while_in_lanes(int32_t id);

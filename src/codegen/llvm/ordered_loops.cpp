@@ -5,19 +5,24 @@
 
 namespace lowtide::engine {
 
+void Emitter::in_lanes(int32_t loop, int32_t width, V first, const std::function<void()>& emit) {
+  lane_loop_ = loop;
+  varying_ = varying_nodes(nest_, loop);
+  width_ = width;
+  first_index_ = first;
+  emit();
+  lane_loop_ = kNoId;
+  width_ = 0;
+  first_index_ = nullptr;
+}
+
+Emitter::V Emitter::end_of_steps(V begin, V end, int32_t width) {
+  return builder_.CreateAdd(begin, builder_.CreateAnd(builder_.CreateSub(end, begin), integer(-width)));
+}
+
 void Emitter::emit_ordered_loop(int32_t id, V begin, V end) {
   const OrderedLoop parts = take_apart(nest_, id);
   const int32_t width = plan_.lanes[static_cast<size_t>(id)];
-  const auto in_lanes = [&](V index) {
-    lane_loop_ = id;
-    varying_ = varying_nodes(nest_, id);
-    width_ = width;
-    first_index_ = index;
-    emit_items(parts.ahead);
-    lane_loop_ = kNoId;
-    width_ = 0;
-    first_index_ = nullptr;
-  };
   const auto one_by_one = [&](V index) {
     std::vector<Emitted> all;
     for (const NodeId kept : parts.kept) all.push_back(values_[static_cast<size_t>(kept)]);
@@ -33,9 +38,9 @@ void Emitter::emit_ordered_loop(int32_t id, V begin, V end) {
       emit_items(parts.behind);
     }
   };
-  V whole = builder_.CreateAdd(begin, builder_.CreateAnd(builder_.CreateSub(end, begin), integer(-width)));
+  V whole = end_of_steps(begin, end, width);
   count(begin, whole, width, {}, [&](V index, std::span<const V>) -> std::vector<V> {
-    in_lanes(index);
+    in_lanes(id, width, index, [&] { emit_items(parts.ahead); });
     one_by_one(index);
     return {};
   });

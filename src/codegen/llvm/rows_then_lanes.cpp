@@ -24,24 +24,17 @@ void Emitter::emit_rows_then_lanes(int32_t id, V begin, V end) {
       return {};
     });
   };
-  const auto in_lanes = [&](V index) {
-    lane_loop_ = id;
-    varying_ = varying_nodes(nest_, id);
-    width_ = width;
-    first_index_ = index;
+  const auto finish = [&] {
     for (size_t k = 0; k < kept.size(); ++k) {
       const NodeId result = parts.results[k];
       values_[static_cast<size_t>(result)] = {builder_.CreateLoad(type_of(node(result).type, width), kept[k]), true};
     }
     emit_items(parts.after);
-    lane_loop_ = kNoId;
-    width_ = 0;
-    first_index_ = nullptr;
   };
-  V whole = builder_.CreateAdd(begin, builder_.CreateAnd(builder_.CreateSub(end, begin), integer(-width)));
+  V whole = end_of_steps(begin, end, width);
   count(begin, whole, width, {}, [&](V index, std::span<const V>) -> std::vector<V> {
     row_by_row(index);
-    in_lanes(index);
+    in_lanes(id, width, index, finish);
     return {};
   });
   if (is_given(loop_of(id).extent) || loop_of(id).extent % width != 0) emit_serial_loop(id, whole, end);

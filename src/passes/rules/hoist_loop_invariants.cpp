@@ -21,10 +21,14 @@ class Invariants {
  public:
   Invariants(const LoopCarry& carry, const std::vector<bool>& ordered, const SideEffects& effects, const Cost& cost)
       : carry_(carry), cost_(cost) {
+    // Copies that left an inner loop have later ids, and no order.
+    const auto is_ordered = [&](const Instruction& i) {
+      return static_cast<size_t>(i.id) < ordered.size() && ordered[static_cast<size_t>(i.id)];
+    };
     for (const auto& i : carry.body().instructions()) {
       if (is_source(*i) || i->opcode == Opcode::kConstant || carry.invariant_of(*i) >= 0) {
         given_.insert(i.get());
-      } else if (!i->operands.empty() && !ordered[static_cast<size_t>(i->id)] && !effects.has(*i) &&
+      } else if (!i->operands.empty() && !is_ordered(*i) && !effects.has(*i) &&
                  std::ranges::all_of(i->operands, [&](const Instruction* o) { return is_invariant(*o); })) {
         computed_.insert(i.get());
       } else {
