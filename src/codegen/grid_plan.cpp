@@ -171,12 +171,7 @@ GridPlan plan_grid(const Nest& nest, const GridMachine& machine) {
   LT_ASSERT(machine.block_threads > 0 && machine.tile_columns > 0 && machine.thread_elements > 0 &&
                 machine.most_blocks > 0 && machine.block_threads % machine.tile_columns == 0,
             "a grid is planned for a machine that is not described");
-  GridPlan plan{.scalar = {.lanes = std::vector<int32_t>(nest.loops.size(), 0),
-                           .after = std::vector<int32_t>(nest.loops.size(), 0),
-                           .masked = std::vector<bool>(nest.loops.size(), false),
-                           .tiled = std::vector<bool>(nest.loops.size(), false),
-                           .pieces = pieces_of(nest)},
-                .launches = {}};
+  GridPlan plan{.scalar = plan_without_lanes(nest), .launches = {}};
   const Division division(nest, machine);
   for (size_t p = 0; p < plan.scalar.pieces.size(); ++p) {
     division.divide(plan.scalar.pieces[p], static_cast<int32_t>(p), plan.launches);

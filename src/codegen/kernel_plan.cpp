@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "codegen/lane_cost.h"
 #include "codegen/lanes_after.h"
@@ -34,8 +35,8 @@ class Planner {
       plan_.tiled[static_cast<size_t>(id)] = true;
       return tiled;
     }
-    const double row_by_row = spreads ? spread : serial;
-    if (const auto [lanes, cycles] = after_reductions(id, serial); lanes != 0 && cycles < row_by_row) {
+    const double otherwise = spreads ? spread : serial;
+    if (const auto [lanes, cycles] = after_reductions(id, serial); lanes != 0 && cycles < otherwise) {
       plan_.after[static_cast<size_t>(id)] = lanes;
       return cycles;
     }
@@ -87,7 +88,8 @@ class Planner {
     const LanesAfter parts = split_after_reductions(nest_, id);
     if (!parts.splits()) return {};
     constexpr double kKept = 3;  // cycles to store a result, and to read it in lanes
-    const double tail = cost_.scalar_items(parts.tail, loop.body);
+    const std::span<const Item> items = nest_.blocks[static_cast<size_t>(loop.body)].items;
+    const double tail = cost_.scalar_items(items.subspan(parts.rows.size()), loop.body);
     const double lane = tail / (width / 4.0) + kKept * static_cast<double>(parts.results.size());
     return {width, serial - (tail - lane) * static_cast<double>(loop.extent)};
   }
@@ -214,12 +216,16 @@ double stored_bytes_of(const Nest& nest, int32_t block, double iterations) {
 
 }  // namespace
 
+KernelPlan plan_without_lanes(const Nest& nest) {
+  return {.lanes = std::vector<int32_t>(nest.loops.size(), 0),
+          .after = std::vector<int32_t>(nest.loops.size(), 0),
+          .masked = std::vector<bool>(nest.loops.size(), false),
+          .tiled = std::vector<bool>(nest.loops.size(), false),
+          .pieces = pieces_of(nest)};
+}
+
 KernelPlan plan_kernel(const Nest& nest, bool avx512) {
-  KernelPlan plan{.lanes = std::vector<int32_t>(nest.loops.size(), 0),
-                  .after = std::vector<int32_t>(nest.loops.size(), 0),
-                  .masked = std::vector<bool>(nest.loops.size(), false),
-                  .tiled = std::vector<bool>(nest.loops.size(), false),
-                  .pieces = pieces_of(nest)};
+  KernelPlan plan = plan_without_lanes(nest);
   Planner planner(nest, avx512, plan);
   std::vector<double> cycles(nest.loops.size(), 0);
   double outside = 0;

@@ -30,6 +30,7 @@ struct KernelPlan {
   std::vector<PiecePlan> pieces;
 };
 
+KernelPlan plan_without_lanes(const Nest& nest);
 KernelPlan plan_kernel(const Nest& nest, bool avx512);
 
 /// Per node: does it differ from lane to lane if `lane_loop` is vectorised? Only within the loop's body.

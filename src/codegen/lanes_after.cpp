@@ -44,7 +44,6 @@ LanesAfter split_after_reductions(const Nest& nest, int32_t loop) {
   const auto end_of_rows = std::find_if(items.rbegin(), items.rend(), is_loop).base();
   LanesAfter parts;
   parts.rows = {items.begin(), end_of_rows};
-  parts.tail = {end_of_rows, items.end()};
   for (const Item& item : parts.rows) {
     if (item.kind == Item::kStore) return {};
     if (!is_loop(item)) continue;
@@ -56,7 +55,7 @@ LanesAfter split_after_reductions(const Nest& nest, int32_t loop) {
       parts.results.push_back(static_cast<NodeId>(id));
     }
   }
-  parts.after = needed_by_stores(nest, items);
+  if (parts.splits()) parts.after = needed_by_stores(nest, items);
   return parts;
 }
 

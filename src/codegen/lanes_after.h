@@ -16,9 +16,8 @@ namespace lowtide::engine {
 struct LanesAfter {
   std::vector<Item> rows;       ///< row by row: up to the last reduction
   std::vector<Item> after;      ///< in lanes: the stores, and what the body itself computes for them
-  std::vector<Item> tail;       ///< what follows the last reduction in the body
   std::vector<NodeId> results;  ///< of the reductions
-  bool splits() const { return !results.empty() && !tail.empty(); }
+  bool splits() const { return !results.empty(); }
 };
 
 /// Empty if the loop can't be split: it isn't parallel, contains other loops than reductions, stores before the last of

@@ -100,24 +100,10 @@ bool parse_decision(std::string_view line, Decision& decision) {
     if (stream.ok()) decision = *stream;
     return stream.ok();
   }
-  if (w.size() == 1 && w[0] == "rearrange") {
-    decision = Rearrange{};
-    return true;
-  }
-  if (w.size() == 1 && w[0] == "derive-stacks") {
-    decision = DeriveStacks{};
-    return true;
-  }
-  if (w.size() == 1 && w[0] == "hoist-loop-invariants") {
-    decision = HoistLoopInvariants{};
-    return true;
-  }
-  if (w.size() == 1 && w[0] == "update-in-loops") {
-    decision = UpdateInLoops{};
-    return true;
-  }
-  if (w.size() == 1 && w[0] == "rematerialise") {
-    decision = Rematerialise{};
+  for (const Decision& word : {Decision(Rearrange{}), Decision(DeriveStacks{}), Decision(HoistLoopInvariants{}),
+                               Decision(UpdateInLoops{}), Decision(Rematerialise{})}) {
+    if (w.size() != 1 || w[0] != to_string(word)) continue;
+    decision = word;
     return true;
   }
   if (w[0] == "sequence") {

@@ -88,8 +88,9 @@ class Search {
   /// Tries the plans among which the free plan is chosen.
   Status find_free() {
     const bool streams_by_itself = !plain_.empty();
-    // Most programs of few instructions have nothing to save, and shouldn't wait for a second plan.
-    const bool at_once = streams_by_itself && planner_.instructions() > kFewInstructions;
+    // Most programs of few instructions have nothing to save, and shouldn't wait for a second plan. Where values can be
+    // hoisted, the first decides on the second.
+    const bool at_once = streams_by_itself && planner_.instructions() > kFewInstructions && !planner_.could_hoist();
     std::vector<Decisions> firsts = {plain_};
     if (at_once) firsts.emplace_back();
     const int64_t most =
@@ -111,11 +112,10 @@ class Search {
     const Trial given = record(plans[0].take(), plain_);
     set_plain_ns(given.point.ns);
     const Trial first = hoisted_if_faster(given);
-    const bool is_hoisted = has<HoistLoopInvariants>(first.point.decisions);
     if (first.point.temp_bytes <= kSmallArena) return {};
+    const bool is_hoisted = has<HoistLoopInvariants>(first.point.decisions);
     const Decisions own = is_hoisted ? Decisions{HoistLoopInvariants{}} : Decisions();
-    if (streams_by_itself && (!at_once || is_hoisted)) {
-      plans.erase(plans.begin() + 1, plans.end());
+    if (streams_by_itself && !at_once) {
       plans.push_back(std::move(measure({own}).front()));
       if (!plans[1].ok()) return context_.should_stop() ? Status() : plans[1].status();
     }
@@ -127,8 +127,7 @@ class Search {
   /// The same plan with loop-invariant values computed before their loops, if that is faster. The search for the free
   /// plan then starts from it; the one for lower peaks starts from both.
   Trial hoisted_if_faster(const Trial& given) {
-    // XLA hoists by itself.
-    if (planner_.target().takes() != Takes::kProgram || !planner_.could_hoist()) return given;
+    if (!planner_.could_hoist()) return given;
     Decisions decisions = given.point.decisions;
     decisions.insert(decisions.begin(), HoistLoopInvariants{});
     const auto hoisted = attempt(decisions);

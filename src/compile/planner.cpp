@@ -244,8 +244,8 @@ bool Planner::could_derive() const {
   return changes(could_derive_, [](Module& m, const Target& t) { return derive_all_stacks(m, t); });
 }
 bool Planner::could_hoist() const {
-  // Most programs have no loop, and needn't be copied to see that.
-  if (!could_hoist_ && !has_loops(*shared_)) could_hoist_ = false;
+  // XLA hoists by itself, and most programs have no loop, which needs no copy to see.
+  if (target_->takes() == Takes::kModule || !has_loops(*shared_)) return false;
   return changes(could_hoist_, hoist_loop_invariants);
 }
 bool Planner::could_update() const { return changes(could_update_, update_where_it_is_made); }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <unordered_set>
 
 #include "analysis/evaluations.h"
@@ -44,6 +45,22 @@ class Invariants {
   double ns() const { return ns_; }
   bool is_computed(const Instruction& i) const { return computed_.contains(&i); }
 
+  /// What `open` is computed from in the body, itself included, without what is behind values of `hoisted`; about
+  /// `most` instructions.
+  std::vector<const Instruction*> sources_of(std::vector<const Instruction*> open, const InstructionSet& hoisted,
+                                             size_t most = SIZE_MAX) const {
+    std::vector<const Instruction*> reached;
+    InstructionSet seen;
+    while (!open.empty() && reached.size() < most) {
+      const Instruction* i = open.back();
+      open.pop_back();
+      if (!seen.insert(i).second) continue;
+      reached.push_back(i);
+      if (is_computed(*i) && !hoisted.contains(i)) open.insert(open.end(), i->operands.begin(), i->operands.end());
+    }
+    return reached;
+  }
+
  private:
   bool is_invariant(const Instruction& i) const { return given_.contains(&i) || computed_.contains(&i); }
 
@@ -60,14 +77,8 @@ class Invariants {
       ns += again;
     }
     // What only hoisted values read isn't carried.
-    InstructionSet needed;
-    std::vector<const Instruction*> open(read_by_varying_.begin(), read_by_varying_.end());
-    while (!open.empty()) {
-      const Instruction* i = open.back();
-      open.pop_back();
-      if (!is_computed(*i) || !needed.insert(i).second || hoisted.contains(i)) continue;
-      open.insert(open.end(), i->operands.begin(), i->operands.end());
-    }
+    const auto read = sources_of({read_by_varying_.begin(), read_by_varying_.end()}, hoisted);
+    const InstructionSet needed(read.begin(), read.end());
     for (const auto& i : carry_.body().instructions()) {
       if (hoisted.contains(i.get()) && needed.contains(i.get())) chosen_.push_back(i.get());
     }
@@ -77,15 +88,8 @@ class Invariants {
   /// The time to compute a value from given and hoisted ones, each operation once.
   double ns_from(const Instruction& value, const InstructionSet& hoisted) const {
     double ns = 0;
-    InstructionSet seen;
-    std::vector<const Instruction*> open = {&value};
-    while (!open.empty()) {
-      const Instruction* i = open.back();
-      open.pop_back();
-      if (!is_computed(*i) || hoisted.contains(i) || !seen.insert(i).second) continue;
-      if (seen.size() > kMostRecipeOps) break;
-      ns += time_of(*i, cost_);
-      open.insert(open.end(), i->operands.begin(), i->operands.end());
+    for (const Instruction* i : sources_of({&value}, hoisted, kMostRecipeOps)) {
+      if (is_computed(*i) && !hoisted.contains(i)) ns += time_of(*i, cost_);
     }
     return ns;
   }
@@ -105,14 +109,8 @@ void hoist(LoopCarry& carry, const Invariants& invariants) {
   for (const auto& i : parent.instructions()) order.push_back(i.get());
   const auto until_start = std::ranges::find(order, start) - order.begin();
 
-  InstructionSet needed;
-  std::vector<const Instruction*> open(invariants.chosen().begin(), invariants.chosen().end());
-  while (!open.empty()) {
-    const Instruction* i = open.back();
-    open.pop_back();
-    if (needed.insert(i).second && invariants.is_computed(*i))
-      open.insert(open.end(), i->operands.begin(), i->operands.end());
-  }
+  const auto sources = invariants.sources_of({invariants.chosen().begin(), invariants.chosen().end()}, {});
+  const InstructionSet needed(sources.begin(), sources.end());
   Maker maker(parent);
   InstructionMap before;  // the value before the loop of each needed value of the body
   std::vector<Instruction*> made;
