@@ -8,12 +8,14 @@
 #include "element_types.h"
 #include "executable.h"
 #include "functions.h"
+#include "protobuf.h"
 #include "running.h"
 #include "shardings.h"
 
 namespace lowtide::pjrt {
 namespace {
 
+constexpr std::string_view kHloWithConfig = "hlo_with_config";
 constexpr std::string_view kMagic = "lowtide executable " LOWTIDE_VERSION "\n";
 constexpr int64_t kRowsOfExplanation = 5;
 
@@ -106,7 +108,8 @@ PJRT_Error* describe(Compiled& compiled, const Module& module, const LaidOut& la
   for (int part = 0; part < static_cast<int>(compiled.devices.size()); ++part) {
     compiled.logical_ids.push_back({.replica = 0, .partition = part});
   }
-  const size_t hash = std::hash<std::string>()(compiled.program) * 31 + std::hash<std::string>()(compiled.options);
+  const size_t hash =
+      std::hash<std::string>()(compiled.program.bytes) * 31 + std::hash<std::string>()(compiled.options);
   compiled.fingerprint = "lowtide-" LOWTIDE_VERSION "-" + std::to_string(hash);
   return nullptr;
 }
@@ -145,7 +148,7 @@ std::string first_lines(const std::string& text) {
 }
 
 /// plan_text: an earlier plan to replay; empty if there is none.
-PJRT_Error* make(PJRT_Client& client, std::string program, std::string options, const std::string& plan_text,
+PJRT_Error* make(PJRT_Client& client, Program program, std::string options, const std::string& plan_text,
                  PJRT_LoadedExecutable*& made) {
   const PJRT_Client::Compiling compiling(client);
   CompileOptions read;
@@ -154,7 +157,7 @@ PJRT_Error* make(PJRT_Client& client, std::string program, std::string options, 
   if (PJRT_Error* error = choose_devices(client, read, devices)) return error;
   const Result<Session> session = client.session(read.wishes);
   if (!session.ok()) return fault_of(session.error());
-  Result<Module> module = session->parse(program, "the program");
+  Result<Module> module = session->parse(program.bytes, "the program");
   if (module.ok()) module = module->with_tokens_as_arrays();
   Shardings parameter_shardings, result_shardings;
   bool is_repeated = false;
@@ -203,6 +206,19 @@ PJRT_Error* make(PJRT_Client& client, std::string program, std::string options, 
   return nullptr;
 }
 
+/// What hosts call "hlo" is an HloModuleProto. They read programs back as an HloModuleProtoWithConfig, whose
+/// configuration must have the program's own shape.
+Program with_config(std::string_view module) {
+  constexpr uint32_t kHostProgramShape = 4, kModule = 1, kConfig = 2, kEntryComputationLayout = 1;
+  std::string config, message;
+  for (Fields fields(module); fields.next();) {
+    if (fields.number == kHostProgramShape) append_field(config, kEntryComputationLayout, fields.bytes);
+  }
+  append_field(message, kModule, module);
+  append_field(message, kConfig, config);
+  return {std::string(kHloWithConfig), std::move(message)};
+}
+
 void append(std::string& bytes, std::string_view part) {
   const uint64_t size = part.size();
   bytes.append(reinterpret_cast<const char*>(&size), sizeof size);
@@ -224,8 +240,11 @@ bool take(std::string_view& bytes, std::string& part) {
 
 PJRT_Error* Client_Compile(PJRT_Client_Compile_Args& args) {
   const std::string_view format(args.program->format, args.program->format_size);
-  if (format != "mlir") return unimplemented("programs in the form '" + std::string(format) + "', expected mlir");
-  return make(*args.client, std::string(args.program->code, args.program->code_size),
+  const std::string_view code(args.program->code, args.program->code_size);
+  if (format != "mlir" && format != "hlo" && format != kHloWithConfig) {
+    return unimplemented("programs in the form '" + std::string(format) + "', expected mlir, hlo or hlo_with_config");
+  }
+  return make(*args.client, format == "hlo" ? with_config(code) : Program{std::string(format), std::string(code)},
               std::string(args.compile_options, args.compile_options_size), "", args.executable);
 }
 
@@ -235,7 +254,8 @@ PJRT_Error* Executable_Serialize(PJRT_Executable_Serialize_Args& args) {
     return unimplemented("programs with host callbacks as bytes: the functions are of this process");
   auto bytes = std::make_unique<std::string>(kMagic);
   append(*bytes, compiled.options);
-  append(*bytes, compiled.program);
+  append(*bytes, compiled.program.format);
+  append(*bytes, compiled.program.bytes);
   append(*bytes, compiled.plan.text());
   give(*bytes, args.serialized_bytes, args.serialized_bytes_size);
   args.serialized_executable = bytes.release();
@@ -245,10 +265,11 @@ PJRT_Error* Executable_Serialize(PJRT_Executable_Serialize_Args& args) {
 
 PJRT_Error* Executable_DeserializeAndLoad(PJRT_Executable_DeserializeAndLoad_Args& args) {
   std::string_view bytes(args.serialized_executable, args.serialized_executable_size);
-  std::string options, program, plan;
+  std::string options, plan;
+  Program program;
   if (!bytes.starts_with(kMagic)) return invalid("found no executable of this version of Lowtide");
   bytes.remove_prefix(kMagic.size());
-  if (!take(bytes, options) || !take(bytes, program) || !take(bytes, plan)) {
+  if (!take(bytes, options) || !take(bytes, program.format) || !take(bytes, program.bytes) || !take(bytes, plan)) {
     return invalid("found an executable that ends early");
   }
   const bool overridden = args.struct_size >= sizeof args && args.overridden_serialized_compile_options &&

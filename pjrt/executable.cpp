@@ -62,15 +62,14 @@ PJRT_Error* Executable_OptimizedProgram(PJRT_Executable_OptimizedProgram_Args& a
   if (!args.executable->compiled->devices[0]->client->gives_programs) {
     return unimplemented("programs are given back with the option as_text, or LOWTIDE_AS_TEXT=1");
   }
-  static constexpr std::string_view kFormat = "mlir";
-  const std::string& program = args.executable->compiled->program;
-  give(kFormat, args.program->format, args.program->format_size);
+  const auto& [format, bytes] = args.executable->compiled->program;
+  give(format, args.program->format, args.program->format_size);
   if (!args.program->code) {
-    args.program->code_size = program.size();
+    args.program->code_size = bytes.size();
     return nullptr;
   }
-  if (args.program->code_size < program.size()) return invalid("found too little room for the program");
-  std::memcpy(args.program->code, program.data(), program.size());
+  if (args.program->code_size < bytes.size()) return invalid("found too little room for the program");
+  std::memcpy(args.program->code, bytes.data(), bytes.size());
   return nullptr;
 }
 

@@ -30,10 +30,16 @@ struct MemoryKinds {
   std::vector<size_t> sizes;
 };
 
+/// A program as hosts write it and get it back. format: "mlir", bytecode or text, or "hlo_with_config", a protobuf.
+struct Program {
+  std::string format, bytes;
+};
+
 struct Compiled {
   std::vector<PJRT_Device*> devices;  ///< each runs the whole program, on its own arrays
   std::vector<PJRT_LogicalDeviceIds> logical_ids;
-  std::string program, options;  ///< the originals
+  Program program;      ///< the original
+  std::string options;  ///< as they were given
   CompileOptions read_options;
   Plan plan;
   Executable executable;

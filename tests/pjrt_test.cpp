@@ -17,6 +17,7 @@
 
 #include "abi_args.h"
 #include "abi_layouts.h"
+#include "protobuf.h"
 
 namespace {
 
@@ -80,14 +81,19 @@ struct Host {
   PJRT_Client* client = nullptr;
   std::vector<PJRT_Device*> devices;
   explicit Host(int64_t count = 1) {
-    PJRT_NamedValue option = {};
-    option.struct_size = sizeof option;
-    option.name = "devices";
-    option.name_size = 7;
-    option.type = PJRT_NamedValue::kInt64;
-    option.int64_value = count;
-    option.value_size = 1;
-    client = CALL(Client_Create, a.create_options = &option; a.num_options = 1).client;
+    PJRT_NamedValue options[2] = {};
+    for (PJRT_NamedValue& option : options) {
+      option.struct_size = sizeof option;
+      option.name = "devices";
+      option.name_size = 7;
+      option.type = PJRT_NamedValue::kInt64;
+      option.int64_value = count;
+      option.value_size = 1;
+    }
+    options[1].name = "as_text";
+    options[1].type = PJRT_NamedValue::kBool;
+    options[1].bool_value = true;
+    client = CALL(Client_Create, a.create_options = options; a.num_options = 2).client;
     const auto all = CALL(Client_Devices, a.client = client);
     devices.assign(all.devices, all.devices + all.num_devices);
     if (devices.size() != static_cast<size_t>(count)) fail("found " + std::to_string(devices.size()) + " devices");
@@ -95,7 +101,7 @@ struct Host {
   ~Host() { CALL(Client_Destroy, a.client = client); }
 
   /// For one device.
-  PJRT_LoadedExecutable* compile(const std::string& text, size_t device = 0) const {
+  PJRT_LoadedExecutable* compile(const std::string& text, size_t device = 0, std::string_view form = "mlir") const {
     // CompileOptionsProto: build options of one replica, one partition, and this device.
     std::string options = "\x1a\x0f\x20\x01\x28\x01\x4a\x09\x08\x01\x10\x01\x1a\x03\x0a\x01";
     options += static_cast<char>(device);
@@ -104,8 +110,8 @@ struct Host {
     std::string code = text;
     program.code = code.data();
     program.code_size = code.size();
-    program.format = "mlir";
-    program.format_size = 4;
+    program.format = form.data();
+    program.format_size = form.size();
     const auto made = CALL(Client_Compile, a.client = client; a.program = &program; a.compile_options = options.data();
                            a.compile_options_size = options.size());
     return made.executable;
@@ -251,6 +257,77 @@ PJRT_Buffer_MemoryLayout strided(const int64_t (&strides)[2]) {
   layout.strides.byte_strides = strides;
   layout.strides.num_byte_strides = 2;
   return layout;
+}
+
+/// x -> x + x as an HloModuleProto (xla/service/hlo.proto).
+std::string doubles_as_protobuf(size_t extent) {
+  using lowtide::pjrt::append_field, lowtide::pjrt::append_varint;
+  const auto number = [](std::string& message, uint32_t field, uint64_t value) {
+    append_varint(message, field << 3);
+    append_varint(message, value);
+  };
+  std::string layout, shape, signature;
+  number(layout, 1, 0);
+  number(shape, 2, kF32);
+  number(shape, 3, extent);
+  append_field(shape, 5, layout);
+  append_field(signature, 1, shape);
+  append_field(signature, 2, shape);
+  append_field(signature, 3, "x");
+  const auto instruction = [&](const char* name, const char* opcode, uint64_t id) {
+    std::string made;
+    append_field(made, 1, name);
+    append_field(made, 2, opcode);
+    append_field(made, 3, shape);
+    number(made, 35, id);
+    return made;
+  };
+  std::string sum = instruction("sum", "add", 2), computation, module;
+  for (int operand = 0; operand < 2; ++operand) number(sum, 36, 1);
+  append_field(computation, 1, "main");
+  append_field(computation, 2, instruction("x", "parameter", 1));
+  append_field(computation, 2, sum);
+  append_field(computation, 4, signature);
+  number(computation, 5, 7);
+  number(computation, 6, 2);
+  append_field(module, 1, "doubles");
+  append_field(module, 2, "main");
+  append_field(module, 3, computation);
+  append_field(module, 4, signature);
+  number(module, 6, 7);
+  return module;
+}
+
+/// Programs as protobufs, as PyTorch/XLA passes them; what is given back compiles to the same.
+void take_protobufs(const Host& host) {
+  constexpr size_t kCount = 8;
+  std::string form = "hlo", program = doubles_as_protobuf(kCount);
+  PJRT_Buffer* const one = host.put(std::vector<float>(kCount, 1));
+  for (int round = 0; round < 2; ++round) {
+    PJRT_LoadedExecutable* const loaded = host.compile(program, 0, form);
+    PJRT_Buffer* const two = run(loaded, {one});
+    expect(two, kCount, 2);
+    destroy(two);
+    PJRT_Executable* const executable = CALL(LoadedExecutable_GetExecutable, a.loaded_executable = loaded).executable;
+    PJRT_Program given = {};
+    given.struct_size = sizeof given;
+    CALL(Executable_OptimizedProgram, a.executable = executable; a.program = &given);
+    std::string code(given.code_size, '\0');
+    given.code = code.data();
+    CALL(Executable_OptimizedProgram, a.executable = executable; a.program = &given);
+    if (round > 0 && code != program) fail("a program was given back changed");
+    form.assign(given.format, given.format_size);
+    program = std::move(code);
+    if (form != "hlo_with_config") fail("a program was given back as " + form);
+    CALL(Executable_Destroy, a.executable = executable);
+    CALL(LoadedExecutable_Destroy, a.executable = loaded);
+  }
+  // The second field, a configuration, has the program's shape, without which XLA doesn't read it.
+  lowtide::pjrt::Fields fields(program);
+  bool has_shape = false;
+  while (fields.next()) has_shape |= fields.number == 2 && !fields.bytes.empty();
+  if (!has_shape) fail("a program was given back without its shape");
+  destroy(one);
 }
 
 constexpr int64_t kRowMajor[] = {1, 0};
@@ -450,6 +527,7 @@ int main(int count, char** words) {
     for (size_t t = 0; t < kThreads; ++t) threads.emplace_back([&, t] { work(host, shared, t, control ? 1 : 0); });
     for (std::thread& thread : threads) thread.join();
     CALL(LoadedExecutable_Destroy, a.executable = shared);
+    take_protobufs(host);
     take_nibbles(host);
     view_memory(host);
     take_layouts(host);

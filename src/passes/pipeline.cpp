@@ -21,6 +21,7 @@
 #include "passes/execute/sink_transposes.h"
 #include "passes/execute/spell_batch_norms.h"
 #include "passes/execute/spell_bitcasts.h"
+#include "passes/execute/spell_factorisations.h"
 #include "passes/execute/spell_host_moves.h"
 #include "passes/execute/spell_iotas.h"
 #include "passes/execute/spell_random_numbers.h"
@@ -115,6 +116,8 @@ const std::vector<Pass>& execution_pipeline() {
          "before the canonical form: training and gradient make the same differences", Numerics::kExact},
         {"spell-scaled-products", spell_scaled_products, Numerics::kExact,
          "before the canonical form: then they are products like all others"},
+        {"spell-factorisations", spell_factorisations, Numerics::kExact,
+         "before the canonical form, which folds the bundles of their results"},
         {"ignore-placements", ignore_placements, Numerics::kExact,
          "before the canonical form, which keeps away from values that are placed differently"},
         {"open-manual-regions", open_manual_regions, Numerics::kExact,

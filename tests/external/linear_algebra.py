@@ -84,6 +84,25 @@ def reflected(left, transpose):
     return f
 
 
+def called(target, config, *shapes):
+    """A factorisation that XLA's builder leaves to each backend, as PyTorch/XLA's programs have it."""
+    results = tuple(jax.ShapeDtypeStruct(shape, dtype) for shape, dtype in shapes)
+    return jax.ffi.ffi_call(target, results if len(results) > 1 else results[0], custom_call_api_version=2, legacy_backend_config=config)
+
+
+def factors_of_builder(a):
+    *batch, m, n = a.shape
+    factors, taus = called("Qr", "", (a.shape, a.dtype), ((*batch, min(m, n)), a.dtype))(a)
+    q = called("ProductOfElementaryHouseholderReflectors", "", (a.shape, a.dtype))(factors, taus)
+    return q @ jnp.triu(factors[..., :n, :]), H(q) @ q, jnp.abs(jnp.triu(factors))
+
+
+def eigenvalues_of_builder(a, lower):
+    values = jnp.zeros(a.shape[:-1], a.dtype).real.dtype
+    v, w = called("Eigh", f"{lower},1,100,1e-6", (a.shape, a.dtype), (a.shape[:-1], values))(a)
+    return (v * w[..., None, :]) @ H(v), w, H(v) @ v
+
+
 def loss(f):
     """A real number made of all results, and its gradient."""
     def total(*arguments):
@@ -129,6 +148,10 @@ def cases():
     for mode in ("reduced", "complete"):
         for name, shape in (("tall", tall), ("wide", wide), ("stacked", stacked)):
             yield f"qr_{mode}_{name}", lambda a, m=mode: factors_of_qr(a, m), shape, every
+    for name, shape in (("tall", tall), ("square", one(square)), ("stacked", stacked)):
+        yield f"builder_qr_{name}", factors_of_builder, shape, every
+    for lower in (1, 0):
+        yield f"builder_eigh_{lower}", lambda a, l=lower: eigenvalues_of_builder(jnp.tril(a) if l else jnp.triu(a), l), one(batch), ["f32", "c64"]  # XLA's own are of single precision
     yield "qr_r", lambda a: jnp.abs(jnp.linalg.qr(a, mode="r")), tall, floats
     yield "qr_raw", lambda a: jnp.linalg.qr(a, mode="raw"), tall, every
     yield "qr_pivoted", pivoted, wide, every
@@ -224,7 +247,7 @@ def main():
                 for form, text in forms(f, arguments, "lowered.hlo", *more):
                     path = os.path.join(options.keep or temporary, f"{name}.{kind}.{form}")
                     write(path, text, given)
-                    ways = [()] if form != "lowered.hlo" or name.startswith("large") else [(), ("--interpret",)]
+                    ways = [()] if form != "lowered.hlo" or name.startswith(("large", "builder")) else [(), ("--interpret",)]
                     for way in ways:
                         fault, _, found = run(options.lowtide, path, *way)
                         tally.judged(name, " ".join(["", kind, form, *way]), fault or differs(found, want, TOLERANCE[kind]))

@@ -13,9 +13,9 @@ namespace {
 /// The addition of each type, created once for a module.
 using Additions = std::map<ElementType, Computation*>;
 
-class Speller {
+class NormSpeller {
  public:
-  Speller(Instruction& norm, Maker& maker, Additions& additions)
+  NormSpeller(Instruction& norm, Maker& maker, Additions& additions)
       : norm_(norm),
         maker_(maker),
         additions_(additions),
@@ -137,9 +137,9 @@ Result<PassResult> spell_batch_norms(Module& module) {
   Additions additions;
   auto result = rewrite_each(module, [&](Instruction& norm, Maker& maker) -> Instruction* {
     switch (norm.opcode) {
-      case Opcode::kBatchNormTraining: return Speller(norm, maker, additions).training();
-      case Opcode::kBatchNormInference: return Speller(norm, maker, additions).inference();
-      case Opcode::kBatchNormGrad: return Speller(norm, maker, additions).grad();
+      case Opcode::kBatchNormTraining: return NormSpeller(norm, maker, additions).training();
+      case Opcode::kBatchNormInference: return NormSpeller(norm, maker, additions).inference();
+      case Opcode::kBatchNormGrad: return NormSpeller(norm, maker, additions).grad();
       default: return nullptr;
     }
   });

@@ -7,7 +7,7 @@
 namespace lowtide::engine {
 namespace {
 
-Instruction* spell(const Instruction& i, Maker& maker) {
+Instruction* spell_iota(const Instruction& i, Maker& maker) {
   if (i.opcode != Opcode::kIota || i.shape.rank() < 2 || !i.shape.dynamic.empty() || i.sharding) return nullptr;
   const int64_t counted = i.as<IotaAttributes>().dimension;
   const Dims line = {i.shape.dims[static_cast<size_t>(counted)]};
@@ -18,7 +18,7 @@ Instruction* spell(const Instruction& i, Maker& maker) {
 }  // namespace
 
 Result<PassResult> spell_iotas(Module& module) {
-  auto result = rewrite_each(module, spell);
+  auto result = rewrite_each(module, spell_iota);
   if (result.ok()) result->note = fmt::format("{} iotas became broadcast lines", result->count);
   return result;
 }

@@ -87,7 +87,7 @@ Instruction* spell_fold(const Instruction& i, Maker& maker) {
   return maker.make(Opcode::kTuple, i.shape, std::move(parts));
 }
 
-Instruction* spell(const Instruction& i, Maker& maker) {
+Instruction* spell_precision(const Instruction& i, Maker& maker) {
   if (i.opcode == Opcode::kScatter) return spell_scatter(i, maker);
   if (i.opcode == Opcode::kReduce || i.opcode == Opcode::kReduceWindow) return spell_fold(i, maker);
   const std::optional<ElementType> type = computed_type(i);
@@ -110,7 +110,7 @@ Instruction* spell(const Instruction& i, Maker& maker) {
 }  // namespace
 
 Result<PassResult> spell_precisions(Module& module) {
-  auto result = rewrite_each(module, spell);
+  auto result = rewrite_each(module, spell_precision);
   if (result.ok()) result->note = fmt::format("{} operations on mixed floats", result->count);
   return result;
 }

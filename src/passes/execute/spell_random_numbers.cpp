@@ -12,9 +12,9 @@
 namespace lowtide::engine {
 namespace {
 
-class Speller {
+class GeneratorSpeller {
  public:
-  Speller(Instruction& rng, Maker& maker)
+  GeneratorSpeller(Instruction& rng, Maker& maker)
       : rng_(rng),
         maker_(maker),
         type_(rng.shape.type),
@@ -113,7 +113,7 @@ class Speller {
 
 Result<PassResult> spell_random_numbers(Module& module) {
   LT_ASSIGN_OR_RETURN(PassResult result, rewrite_each(module, [](Instruction& i, Maker& maker) -> Instruction* {
-                        return i.opcode == Opcode::kRng ? Speller(i, maker).spell() : nullptr;
+                        return i.opcode == Opcode::kRng ? GeneratorSpeller(i, maker).spell() : nullptr;
                       }));
   result.note = fmt::format("{} draws spelt", result.count);
   return result;

@@ -26,7 +26,7 @@ Instruction* scaled(Instruction* array, Instruction* scale, ElementType type, Ma
   return maker.binary(Opcode::kMultiply, wide, factor);
 }
 
-Instruction* spell(Instruction& dot, Maker& maker) {
+Instruction* spell_product(Instruction& dot, Maker& maker) {
   const ElementType type = dot.shape.type == ElementType::kF64 ? ElementType::kF64 : ElementType::kF32;
   Instruction* lhs = scaled(dot.operands[0], dot.operands[2], type, maker);
   Instruction* rhs = scaled(dot.operands[1], dot.operands[3], type, maker);
@@ -38,7 +38,7 @@ Instruction* spell(Instruction& dot, Maker& maker) {
 
 Result<PassResult> spell_scaled_products(Module& module) {
   LT_ASSIGN_OR_RETURN(PassResult result, rewrite_each(module, [](Instruction& i, Maker& maker) -> Instruction* {
-                        return i.opcode == Opcode::kScaledDot ? spell(i, maker) : nullptr;
+                        return i.opcode == Opcode::kScaledDot ? spell_product(i, maker) : nullptr;
                       }));
   result.note = fmt::format("{} products spelt", result.count);
   return result;
