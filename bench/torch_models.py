@@ -89,7 +89,7 @@ def main():
     for name in options.only.split(","):
         ran = {}
         for device in ("CPU", "LOWTIDE"):
-            variables = os.environ | {"PJRT_DEVICE": device, "LOWTIDE_PJRT_LIBRARY": options.library, "PYTHONPATH": str(ROOT / "python")}
+            variables = os.environ | {"PJRT_DEVICE": device, "LOWTIDE_PJRT_LIBRARY": options.library, "PYTHONPATH": str(ROOT / "python"), "LOWTIDE_CACHE": "off"}
             said = subprocess.run([sys.executable, __file__, "--child", name, "--steps", str(options.steps)], env=variables, capture_output=True, text=True)
             if said.returncode:
                 sys.exit(f"{name} on {device}: " + said.stderr[-2000:])
