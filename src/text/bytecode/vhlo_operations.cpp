@@ -186,6 +186,9 @@ std::string_view foreign_properties(std::string_view dialect, std::string_view n
   for (const Foreign& row : kForeign) {
     if (row.dialect == dialect && row.name == name) return row.properties;
   }
+  // A comparison has others as well, of types that only chlo has; a selection has none.
+  const bool is_broadcast = dialect == "chlo" && name.starts_with("broadcast_");
+  if (is_broadcast && name != "broadcast_compare" && name != "broadcast_select") return "broadcast_dimensions?";
   return {};
 }
 
