@@ -24,8 +24,7 @@ std::string assignment_of(const std::vector<PJRT_Device*>& devices) {
   std::string all = "\x08\x01\x10" + varint(devices.size());
   for (const PJRT_Device* device : devices) {
     const std::string id = varint(static_cast<size_t>(device->description.id));
-    const std::string computation = "\x0a" + varint(id.size()) + id;
-    all += "\x1a" + varint(computation.size()) + computation;
+    all += field(3, field(1, id));
   }
   return all;
 }
@@ -210,13 +209,11 @@ PJRT_Error* make(PJRT_Client& client, Program program, std::string options, cons
 /// configuration must have the program's own shape.
 Program with_config(std::string_view module) {
   constexpr uint32_t kHostProgramShape = 4, kModule = 1, kConfig = 2, kEntryComputationLayout = 1;
-  std::string config, message;
+  std::string config;
   for (Fields fields(module); fields.next();) {
-    if (fields.number == kHostProgramShape) append_field(config, kEntryComputationLayout, fields.bytes);
+    if (fields.number == kHostProgramShape) config += field(kEntryComputationLayout, fields.bytes);
   }
-  append_field(message, kModule, module);
-  append_field(message, kConfig, config);
-  return {std::string(kHloWithConfig), std::move(message)};
+  return {std::string(kHloWithConfig), field(kModule, module) + field(kConfig, config)};
 }
 
 void append(std::string& bytes, std::string_view part) {

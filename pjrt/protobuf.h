@@ -57,17 +57,16 @@ class Fields {
   bool broken_ = false;
 };
 
-inline void append_varint(std::string& message, uint64_t value) {
-  for (; value >= 0x80; value >>= 7) message += static_cast<char>(0x80 | (value & 0x7f));
-  message += static_cast<char>(value);
+inline std::string varint(uint64_t number) {
+  std::string bytes;
+  for (; number >= 0x80; number >>= 7) bytes += static_cast<char>((number & 0x7f) | 0x80);
+  return bytes + static_cast<char>(number);
 }
 
-/// Appends a field of bytes: a text or another message.
-inline void append_field(std::string& message, uint32_t number, std::string_view bytes) {
-  constexpr uint32_t kHasLength = 2;
-  append_varint(message, number << 3 | kHasLength);
-  append_varint(message, bytes.size());
-  message += bytes;
+/// A field of bytes: a text, another message, or packed numbers.
+inline std::string field(uint32_t number, std::string_view bytes) {
+  constexpr uint32_t kLengthDelimited = 2;
+  return varint(number << 3 | kLengthDelimited).append(varint(bytes.size())).append(bytes);
 }
 
 }  // namespace lowtide::pjrt

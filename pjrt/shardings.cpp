@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "executable.h"
+#include "protobuf.h"
 
 namespace lowtide::pjrt {
 namespace {
@@ -34,22 +35,15 @@ class Words {
 };
 
 /// A field of OpSharding that contains numbers, packed.
-std::string field(char number, const std::vector<uint64_t>& values) {
+std::string field_of(uint32_t number, const std::vector<uint64_t>& values) {
   std::string packed;
   for (const uint64_t value : values) packed += varint(value);
-  constexpr int kLengthDelimited = 2;
-  return static_cast<char>(number << 3 | kLengthDelimited) + varint(packed.size()) + packed;
+  return field(number, packed);
 }
 
-enum Field : char { kTiles = 3, kDevices = 4, kReshape = 9, kTranspose = 10 };
+enum Field : uint32_t { kTiles = 3, kDevices = 4, kReshape = 9, kTranspose = 10 };
 
 }  // namespace
-
-std::string varint(uint64_t number) {
-  std::string bytes;
-  for (; number >= 0x80; number >>= 7) bytes += static_cast<char>((number & 0x7f) | 0x80);
-  return bytes + static_cast<char>(number);
-}
 
 std::optional<std::string> serialised_sharding(std::string_view text) {
   if (text == "{replicated}") return "";  // like a message without fields
@@ -57,7 +51,7 @@ std::optional<std::string> serialised_sharding(std::string_view text) {
   if (!words.eat("{devices=[")) return std::nullopt;
   const auto tiles = words.numbers();
   if (!tiles || !words.eat("]")) return std::nullopt;
-  std::string all = "\x08\x03" + field(kTiles, *tiles);
+  std::string all = "\x08\x03" + field_of(kTiles, *tiles);
   std::string devices;
   const bool counted = words.eat("<=[");
   const auto listed = words.numbers();
@@ -70,9 +64,9 @@ std::optional<std::string> serialised_sharding(std::string_view text) {
       if (!transposed || !words.eat(")")) return std::nullopt;
       order = *transposed;
     }
-    devices = field(kReshape, *listed) + field(kTranspose, order);
+    devices = field_of(kReshape, *listed) + field_of(kTranspose, order);
   } else {
-    devices = field(kDevices, *listed);
+    devices = field_of(kDevices, *listed);
   }
   if (words.eat(" last_tile_dim_replicate")) all += "\x30\x01";
   if (!words.eat("}")) return std::nullopt;

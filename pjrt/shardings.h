@@ -9,9 +9,6 @@
 
 namespace lowtide::pjrt {
 
-/// A number in protocol buffers' encoding.
-std::string varint(uint64_t number);
-
 /// XLA's OpSharding, serialised, from HLO's text for it: "{devices=[2,1,4]<=[4,2]T(1,0) last_tile_dim_replicate}"; none
 /// for forms other than whole arrays and tiles.
 std::optional<std::string> serialised_sharding(std::string_view text);

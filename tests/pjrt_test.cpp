@@ -261,41 +261,18 @@ PJRT_Buffer_MemoryLayout strided(const int64_t (&strides)[2]) {
 
 /// x -> x + x as an HloModuleProto (xla/service/hlo.proto).
 std::string doubles_as_protobuf(size_t extent) {
-  using lowtide::pjrt::append_field, lowtide::pjrt::append_varint;
-  const auto number = [](std::string& message, uint32_t field, uint64_t value) {
-    append_varint(message, field << 3);
-    append_varint(message, value);
-  };
-  std::string layout, shape, signature;
-  number(layout, 1, 0);
-  number(shape, 2, kF32);
-  number(shape, 3, extent);
-  append_field(shape, 5, layout);
-  append_field(signature, 1, shape);
-  append_field(signature, 2, shape);
-  append_field(signature, 3, "x");
+  using lowtide::pjrt::field, lowtide::pjrt::varint;
+  const auto number = [](uint32_t number, uint64_t value) { return varint(number << 3) + varint(value); };
+  const std::string shape = number(2, kF32) + number(3, extent) + field(5, number(1, 0));
+  const std::string signature = field(1, shape) + field(2, shape) + field(3, "x");
   const auto instruction = [&](const char* name, const char* opcode, uint64_t id) {
-    std::string made;
-    append_field(made, 1, name);
-    append_field(made, 2, opcode);
-    append_field(made, 3, shape);
-    number(made, 35, id);
-    return made;
+    return field(1, name) + field(2, opcode) + field(3, shape) + number(35, id);
   };
-  std::string sum = instruction("sum", "add", 2), computation, module;
-  for (int operand = 0; operand < 2; ++operand) number(sum, 36, 1);
-  append_field(computation, 1, "main");
-  append_field(computation, 2, instruction("x", "parameter", 1));
-  append_field(computation, 2, sum);
-  append_field(computation, 4, signature);
-  number(computation, 5, 7);
-  number(computation, 6, 2);
-  append_field(module, 1, "doubles");
-  append_field(module, 2, "main");
-  append_field(module, 3, computation);
-  append_field(module, 4, signature);
-  number(module, 6, 7);
-  return module;
+  const std::string x = instruction("x", "parameter", 1);
+  const std::string sum = instruction("sum", "add", 2) + number(36, 1) + number(36, 1);
+  const std::string computation =
+      field(1, "main") + field(2, x) + field(2, sum) + field(4, signature) + number(5, 7) + number(6, 2);
+  return field(1, "doubles") + field(2, "main") + field(3, computation) + field(4, signature) + number(6, 7);
 }
 
 /// Programs as protobufs, as PyTorch/XLA passes them; what is given back compiles to the same.

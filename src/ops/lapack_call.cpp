@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ir/dimension_order.h"
 #include "ops/checks.h"
 
 namespace lowtide::engine {
@@ -29,6 +30,13 @@ std::optional<Target> parse_target(std::string_view target) {
     if (lapack_name(routine, kTypes[letter]) == target.substr(1)) return Target{routine, kTypes[letter]};
   }
   return {};
+}
+
+/// The order of a column-major matrix in the last two dimensions, or of a vector in the last; batches are outermost.
+Dims in_columns(size_t rank, bool is_matrix) {
+  Dims order = row_by_row(rank);
+  if (is_matrix) std::swap(order[0], order[1]);
+  return order;
 }
 
 struct Counts {
@@ -273,9 +281,7 @@ class CallReader {
 
   /// Is the array column-major, with batches outermost? Extents of 1 may be anywhere.
   static bool lies_in_columns(const LapackArray& array, const Shape& shape, const Dims& minor_to_major) {
-    Dims wanted, given;
-    for (int64_t d = shape.rank(); d-- > 0;) wanted.push_back(d);
-    if (array.is_matrix()) std::swap(wanted[0], wanted[1]);
+    Dims wanted = in_columns(shape.dims.size(), array.is_matrix()), given;
     for (const int64_t d : minor_to_major) {
       if (d < 0 || d >= shape.rank()) return false;
       given.push_back(d);
@@ -349,6 +355,35 @@ bool is_lapack_call(const Instruction& call) {
   const Counts counts = counts_of(*target);
   return call.operands.size() == counts.operands &&
          (call.shape.is_tuple() ? call.shape.elements.size() : 1) == counts.results;
+}
+
+std::unique_ptr<Instruction> make_lapack_call(LapackRoutine routine, Shape shape, std::vector<Instruction*> operands,
+                                              std::string config) {
+  const auto is_array = [](const Instruction* operand) { return operand->shape.is_array(); };
+  if (operands.empty() || !std::ranges::all_of(operands, is_array)) return nullptr;
+  const Shape& matrix = operands[0]->shape;
+  const auto letter = static_cast<size_t>(std::ranges::find(kTypes, matrix.type) - std::begin(kTypes));
+  if (letter == kLetters.size() || matrix.rank() < 2) return nullptr;
+  std::string layouts;
+  for (const Instruction* operand : operands) {
+    Shape laid_out = operand->shape;
+    laid_out.layout.emplace().minor_to_major = in_columns(laid_out.dims.size(), laid_out.rank() == matrix.rank());
+    layouts += (layouts.empty() ? "" : ", ") + to_string(laid_out);
+  }
+  shape.layout.reset();
+  for (Shape& element : shape.elements) element.layout.reset();
+  CustomCallAttributes attributes;
+  attributes.target = fmt::format("{}{}{}{}", kPrefix, kLetters[letter], lapack_name(routine, matrix.type), kSuffix);
+  attributes.api_version = "API_VERSION_TYPED_FFI";
+  auto call = std::make_unique<Instruction>();
+  call->opcode = Opcode::kCustomCall;
+  call->shape = std::move(shape);
+  call->operands = std::move(operands);
+  call->attributes = std::move(attributes);
+  call->extra.push_back({"operand_layout_constraints", '{' + layouts + '}'});
+  call->backend_config = std::move(config);
+  if (!is_lapack_call(*call) || !read_lapack_call(*call).ok()) return nullptr;
+  return call;
 }
 
 Result<LapackCall> read_lapack_call(const Instruction& call) {

@@ -1,7 +1,9 @@
 #pragma once
 /// The custom calls lapack_<letter><routine>_ffi of JAX's linear algebra on CPUs: their operands and results.
 
+#include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "ir/module.h"
@@ -29,6 +31,10 @@ struct LapackCall {
 
 /// Is it a call of a known routine, with as many operands and results as in JAX 0.10? Other releases differ.
 bool is_lapack_call(const Instruction& call);
+/// A call of the routine, with operands as it wants them laid out; null if LAPACK has no such problem. The type is that
+/// of the first operand. config: the dictionary, as written.
+std::unique_ptr<Instruction> make_lapack_call(LapackRoutine routine, Shape shape, std::vector<Instruction*> operands,
+                                              std::string config);
 /// Reads a call and checks all constraints (C2 to C5 of custom_call.cpp).
 Result<LapackCall> read_lapack_call(const Instruction& call);
 Result<Value> eval_lapack_call(const Instruction& call, Operands operands);

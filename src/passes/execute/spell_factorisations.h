@@ -10,7 +10,7 @@
 ///
 /// Requires: verified.  Keeps: roots, donation, schedule.
 /// Source: xla/hlo/builder/lib/qr.cc and self_adjoint_eig.cc.
-/// Tests: tests/text/passes/spell-factorisations/, tests/external/torch_programs.py
+/// Tests: tests/text/passes/spell-factorisations/, tests/external/linear_algebra.py (builder_*) and torch_programs.py
 
 #include "passes/pass.h"
 
