@@ -56,8 +56,9 @@ class FactorisationSpeller {
       Dims leading(batch.size());
       std::iota(leading.begin(), leading.end(), 0);
       Instruction* none = maker_.convert(maker_.number(ElementType::kF32, NAN), result->shape.type);
-      results.push_back(
-          maker_.select(maker_.broadcast(converged, dims, leading), result, maker_.broadcast(none, dims, {})));
+      Instruction* unknown = maker_.broadcast(none, dims, {});
+      Instruction* valid = maker_.broadcast(converged, dims, leading);
+      results.push_back(maker_.select(valid, result, unknown));
     }
     return maker_.make(Opcode::kTuple, call_.shape, std::move(results));
   }
