@@ -50,7 +50,7 @@ constexpr double kWorsePotential = 1.25;    ///< of the potential: finer tiles o
 constexpr double kNoBound = std::numeric_limits<double>::infinity();
 constexpr double kCheap = 0.02;      ///< of the time: a stream that adds no more is cheap
 constexpr double kCheapGain = 0.97;  ///< of the potential: a cheap stream that leaves more isn't worth it
-constexpr size_t kCheapPrices = 6, kPricesAmong = 12;  ///< of recomputation, before a cheap stream and after it
+constexpr size_t kCheapPrices = 6, kPricesAmong = 16;  ///< of recomputation, before a cheap stream and after it
 constexpr size_t kMostStarts = 6, kMostPrices = 3;     ///< other first steps that are explored
 constexpr int64_t kDearPart = 16, kLeastDear = 3, kMostDear = 40;  ///< of the budget: plans added for dear ways
 constexpr double kGoodStep = 0.9;              ///< of the potential: a step below it extends the descent

@@ -7,14 +7,15 @@
 #include "nest/blocks.h"
 #include "nest/compact.h"
 #include "nest/functions.h"
+#include "nest/weight.h"
 
 namespace lowtide::engine {
 namespace {
 
 constexpr int64_t kLeastTerms = 16;
-/// Reductions are joined if they share operations of this weight, where one that a processor has no instruction for
-/// counts as several; or loads of a row that doesn't stay in the first-level cache.
-constexpr int kLeastSharedWork = 6, kWorkOfFunction = 6;
+/// Reductions are joined if they share operations of this weight, or loads of a row that doesn't stay in the
+/// first-level cache.
+constexpr int kLeastSharedWeight = 6;
 constexpr int64_t kLongRow = int64_t{16} << 10;  ///< bytes
 
 class JoinReductions {
@@ -134,36 +135,16 @@ class JoinReductions {
       const Item* equal = equal_in(loop(into).body, item, same);
       if (equal == nullptr) continue;
       if (item.kind == Item::kLoop) {
-        shared += kLeastSharedWork;
+        shared += kLeastSharedWeight;
         continue;
       }
       const Node& term = node(item.id);
       same[item.id] = equal->id;
-      if (term.kind == NodeKind::kOperation) shared += is_function(term) ? kWorkOfFunction : 1;
+      shared += weight_of(term);
       if (term.kind == NodeKind::kLoad && term.affine.coefficient_of(loop(from).index) != 0)
         row += loop(from).extent * stored_bytes(term.type);
     }
-    return shared >= kLeastSharedWork || row >= kLongRow;
-  }
-
-  static bool is_function(const Node& term) {
-    switch (term.opcode) {
-      case Opcode::kCosine:
-      case Opcode::kDivide:
-      case Opcode::kErf:
-      case Opcode::kExponential:
-      case Opcode::kExponentialMinusOne:
-      case Opcode::kLog:
-      case Opcode::kLogPlusOne:
-      case Opcode::kLogistic:
-      case Opcode::kPower:
-      case Opcode::kRsqrt:
-      case Opcode::kSine:
-      case Opcode::kSqrt:
-      case Opcode::kTan:
-      case Opcode::kTanh: return true;
-      default: return false;
-    }
+    return shared >= kLeastSharedWeight || row >= kLongRow;
   }
 
   /// The item of the block that computes what this one does.

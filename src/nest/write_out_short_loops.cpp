@@ -5,6 +5,7 @@
 
 #include "nest/compact.h"
 #include "nest/functions.h"
+#include "nest/weight.h"
 
 namespace lowtide::engine {
 namespace {
@@ -12,9 +13,9 @@ namespace {
 constexpr int64_t kMostColumns = 4;  ///< with more, transposing in tiles is as good
 constexpr int64_t kFewestRows = 16;
 constexpr size_t kMostItems = 8;  ///< of one column
-/// Columns share a reduction's loop if they share at least this many operations of its terms, where a function counts
-/// as several: recomputing loads and a product or two costs no more.
-constexpr int kLeastShared = 8, kOfFunction = 8;
+/// Columns share a reduction's loop if they share operations of its terms of at least this weight: recomputing loads
+/// and a product or two costs no more.
+constexpr int kLeastShared = 8;
 
 class WriteOut {
  public:
@@ -88,29 +89,11 @@ class WriteOut {
       const Node& term = node(item.id);
       if (varies[static_cast<size_t>(item.id)]) {
         if (has_operand(term, columns.index)) return false;
-      } else if (term.kind == NodeKind::kOperation) {
-        shared += is_function(term) ? kOfFunction : 1;
+      } else {
+        shared += weight_of(term);
       }
     }
     return shared >= kLeastShared;
-  }
-
-  /// Is it more than an instruction or two?
-  static bool is_function(const Node& term) {
-    if (!is_floating(term.type) && !is_complex(term.type)) return false;
-    switch (term.opcode) {
-      case Opcode::kAbs:
-      case Opcode::kAdd:
-      case Opcode::kCompare:
-      case Opcode::kConvert:
-      case Opcode::kMaximum:
-      case Opcode::kMinimum:
-      case Opcode::kMultiply:
-      case Opcode::kNegate:
-      case Opcode::kSelect:
-      case Opcode::kSubtract: return false;
-      default: return true;
-    }
   }
 
   /// Per node: does it differ from column to column, or depend on the reduction's carried values?
