@@ -1,0 +1,14 @@
+#pragma once
+/// A rough weight of what a node computes, for rewrites of nests that decide whether computing it twice matters.
+
+#include "nest/nest.h"
+
+namespace lowtide::engine {
+
+/// What an operation weighs that takes many instructions, such as an exponential or a division. Others weigh one.
+inline constexpr int kWeightOfFunction = 8;
+
+/// In plain operations, such as an addition; loads, numbers and indices weigh nothing.
+int weight_of(const Node& node);
+
+}  // namespace lowtide::engine
