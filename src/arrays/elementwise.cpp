@@ -135,7 +135,7 @@ const Row kRows[] = {
     {Op::kImag, "imag", "imag", nullptr, LT_ONE(elementwise(Op::kComplex, {zeros_like(c), negative(c)}, complex64))},
     {Op::kConvert, "convert", nullptr, emit_convert,
      [](const Backward& at) -> Gradients {
-       if (!issubdtype(at.inputs[0].dtype(), inexact)) return {std::nullopt};
+       if (!at.wanted[0]) return {std::nullopt};
        return {astype(at.cotangents[0], at.inputs[0].dtype())};
      }},
     {Op::kBitcast, "bitcast", nullptr, emit_bitcast, none},

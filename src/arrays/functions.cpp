@@ -233,6 +233,7 @@ std::vector<array> called(const Traced& traced, const std::vector<array>& args, 
 }  // namespace lazy
 
 ManyToMany compile(ManyToMany fun, bool) {
+  if (!fun && Runtime::get().compile_mode != CompileMode::disabled) fault("compile", "found no function");
   struct Known {
     std::mutex mutex;
     std::map<std::string, Traced> traced;

@@ -311,7 +311,9 @@ std::vector<int> axes_or_all(const array& a, const std::optional<std::vector<int
 }  // namespace
 
 array norm(const array& a, const std::optional<std::vector<int>>& axis, bool keepdims, StreamOrDevice s) {
-  return euclidean(sizes(a, s), axes_or_all(a, axis), keepdims, s);
+  const std::vector<int> axes = axes_or_all(a, axis);
+  if (axis && axes.size() > 2) fault("norm", "found {} axes, expected one or two", axes.size());
+  return euclidean(sizes(a, s), axes, keepdims, s);
 }
 array norm(const array& a, const double ord, const std::optional<std::vector<int>>& axis, bool keepdims,
            StreamOrDevice s) {

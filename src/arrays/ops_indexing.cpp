@@ -50,10 +50,14 @@ Box box_of(std::string_view name, const Shape& of, const Shape& start, const Sha
   return box;
 }
 
-/// Indices counted from 0; negative ones count from the end.
-array from_zero(std::string_view name, const array& indices, int64_t extent, StreamOrDevice s) {
+void check_indices(std::string_view name, const array& indices) {
   if (!issubdtype(indices.dtype(), integer))
     fault(name, "found indices of {}, expected integers", dtype_to_string(indices.dtype()));
+}
+
+/// Indices counted from 0; negative ones count from the end.
+array from_zero(std::string_view name, const array& indices, int64_t extent, StreamOrDevice s) {
+  check_indices(name, indices);
   const Dtype dtype = extent > INT32_MAX || indices.dtype().size() == 8 ? int64 : int32;
   if (issubdtype(indices.dtype(), unsignedinteger))
     return as_type(indices, extent > INT32_MAX || indices.dtype().size() >= 4 ? int64 : int32, s);
@@ -68,6 +72,8 @@ std::pair<array, Shape> vectors_of(std::string_view name, const array& a, const 
                                    const std::vector<int>& axes, StreamOrDevice s) {
   if (indices.size() != axes.size()) fault(name, "found {} arrays of indices for {} axes", indices.size(), axes.size());
   (void)axes_of(name, axes, a.ndim());
+  if (const auto negative = std::ranges::find_if(axes, [](int axis) { return axis < 0; }); negative != axes.end())
+    fault(name, "found axis {}, expected axes counted from 0", *negative);
   Shape shape;
   std::vector<array> places;
   Dtype dtype = int32;
@@ -207,6 +213,7 @@ array gather(const array& a, const std::vector<array>& indices, const std::vecto
 array take(const array& a, const array& indices, int axis, StreamOrDevice s) {
   const int64_t d = axis_of("take", axis, a.ndim());
   if (a.shape()[at(d)] == 0) {
+    check_indices("take", indices);
     if (indices.size() > 0) fault("take", "found an axis without elements");
     Shape none = a.shape();
     none.erase(none.begin() + d);
@@ -273,6 +280,7 @@ array put_along(std::string_view name, const array& a, const array& indices, con
   const array vectors = along_vectors(name, a, indices, d, s);
   Shape shape = vectors.shape();
   shape.pop_back();
+  if (a.size() == 0) return a;
   return scatter_slices(a, vectors, broadcast_as(name, as_type(values, a.dtype(), s), shape, s), kind, along(a, d), s);
 }
 }  // namespace
@@ -281,6 +289,7 @@ array take_along_axis(const array& a, const array& indices, int axis, StreamOrDe
   const array vectors = along_vectors("take_along_axis", a, indices, d, s);
   Shape shape = vectors.shape();
   shape.pop_back();
+  if (a.size() == 0) return zeros(shape, a.dtype(), s);
   return gather_slices(a, vectors, along(a, d), shape, s);
 }
 array put_along_axis(const array& a, const array& indices, const array& values, int axis, StreamOrDevice s) {
@@ -355,6 +364,7 @@ array masked_scatter(const array& a, const array& mask, const array& src, Stream
 }
 
 array diagonal(const array& a, int offset, int axis1, int axis2, StreamOrDevice s) {
+  if (a.ndim() < 2) fault("diagonal", "found an array of {} dimensions, expected two or more", a.ndim());
   const int64_t x = axis_of("diagonal", axis1, a.ndim()), y = axis_of("diagonal", axis2, a.ndim());
   if (x == y) fault("diagonal", "found one axis twice");
   Dims order;

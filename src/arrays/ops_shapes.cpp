@@ -31,6 +31,9 @@ array reshape(const array& a, Shape shape, StreamOrDevice s) {
 array unflatten(const array& a, int axis, Shape shape, StreamOrDevice s) {
   const int64_t d = axis_of("unflatten", axis, a.ndim());
   Shape whole(a.shape().begin(), a.shape().begin() + d);
+  if (shape.empty() || std::ranges::count(shape, -1) > 1)
+    fault("unflatten", "found the shape {}, expected one of at least one dimension, with at most one -1",
+          to_string(shape));
   int64_t known = 1;
   for (const int64_t extent : shape) known *= extent == -1 ? 1 : extent;
   for (int64_t extent : shape) whole.push_back(extent == -1 ? (known == 0 ? 0 : a.shape()[at(d)] / known) : extent);
@@ -39,10 +42,11 @@ array unflatten(const array& a, int axis, Shape shape, StreamOrDevice s) {
 }
 array flatten(const array& a, int start_axis, int end_axis, StreamOrDevice s) {
   if (a.ndim() == 0) return reshape_to(a, {1}, s);
-  const auto last = static_cast<int>(a.ndim()) - 1;
-  const int64_t from = axis_of("flatten", start_axis, a.ndim()),
-                to = axis_of("flatten", std::min(end_axis, last), a.ndim());
-  if (to < from) fault("flatten", "found axes {} to {}", from, to);
+  // Axes beyond the first or the last dimension mean that one.
+  const auto rank = static_cast<int64_t>(a.ndim());
+  const int64_t from = std::max<int64_t>(0, start_axis < 0 ? start_axis + rank : start_axis),
+                to = std::min<int64_t>(rank - 1, end_axis < 0 ? end_axis + rank : end_axis);
+  if (to < from) fault("flatten", "found axes {} to {} of an array of {} dimensions", start_axis, end_axis, a.ndim());
   Shape shape(a.shape().begin(), a.shape().begin() + from);
   int64_t together = 1;
   for (int64_t d = from; d <= to; ++d) together *= a.shape()[at(d)];

@@ -15,10 +15,12 @@ template <class... Args>
   throw std::invalid_argument(fmt::format("{}: {}", operation, fmt::format(format, std::forward<Args>(args)...)));
 }
 
+/// The axis counted from 0. An axis that doesn't exist is std::out_of_range.
 inline int64_t axis_of(std::string_view operation, int64_t axis, size_t rank) {
   const auto dimensions = static_cast<int64_t>(rank);
   if (axis < -dimensions || axis >= dimensions)
-    fault(operation, "found axis {}, expected one of an array of {} dimensions", axis, rank);
+    throw std::out_of_range(
+        fmt::format("{}: found axis {}, expected one of an array of {} dimensions", operation, axis, rank));
   return axis < 0 ? axis + dimensions : axis;
 }
 

@@ -29,12 +29,27 @@ Gradients backwards(const std::vector<array>& inputs, const std::vector<array>& 
     if (!is_new) found->second = found->second + c;
   };
   for (size_t o = 0; o < outputs.size(); ++o) add(outputs[o], cotangents[o]);
+  // Integers are differentiated only if an integer input was asked for, of which they are functions: an index that is
+  // computed from floats has no derivative, but the transpose of a conversion to integers has integers as its input.
+  std::unordered_set<const array::State*> integers;
+  for (const array& input : inputs) {
+    if (issubdtype(input.dtype(), integer)) integers.insert(input.state().get());
+  }
   const auto steps = steps_between(inputs, outputs);
   for (const auto& step : steps) {
-    for (const auto& output : step->outputs) {
-      if (const auto state = output.lock()) depends.insert(state.get());
+    const bool of_integers =
+        std::ranges::any_of(step->inputs, [&](const array& input) { return integers.contains(input.state().get()); });
+    for (size_t o = 0; o < step->outputs.size(); ++o) {
+      const auto state = step->outputs[o].lock();
+      if (!state) continue;
+      depends.insert(state.get());
+      if (of_integers && issubdtype(step->specs[o].dtype, integer)) integers.insert(state.get());
     }
   }
+  const auto is_differentiated = [&](const array& a) {
+    const auto* const state = a.state().get();
+    return depends.contains(state) && (issubdtype(a.dtype(), inexact) || integers.contains(state));
+  };
   for (auto at_step = steps.rbegin(); at_step != steps.rend(); ++at_step) {
     Step& step = **at_step;
     bool any = false;
@@ -52,8 +67,7 @@ Gradients backwards(const std::vector<array>& inputs, const std::vector<array>& 
       given.push_back(found == sums.end() ? constant(0, step.specs[o].dtype, step.specs[o].shape) : found->second);
     }
     std::vector<bool> wanted;
-    for (const array& input : step.inputs)
-      wanted.push_back(depends.contains(input.state().get()) && issubdtype(input.dtype(), inexact));
+    for (const array& input : step.inputs) wanted.push_back(is_differentiated(input));
     const Gradients gradients = step.primitive->vjp({step.inputs, made, given, wanted, reached});
     for (size_t i = 0; i < gradients.size(); ++i) {
       if (!gradients[i] || !wanted[i]) continue;
@@ -180,9 +194,12 @@ ValueAndGradFn value_and_grad(const ManyToMany& fun, std::vector<int> argnums) {
   return [fun, argnums](const std::vector<array>& args) {
     const Tracing tracing;
     std::vector<array> inputs = args, chosen;
+    std::vector<bool> is_chosen(args.size(), false);
     for (const int argnum : argnums) {
       const auto i = static_cast<size_t>(argnum < 0 ? argnum + static_cast<int>(args.size()) : argnum);
       if (i >= args.size()) fault("grad", "found argument {} of {}", argnum, args.size());
+      if (is_chosen[i]) fault("grad", "found argument {} twice", i);
+      is_chosen[i] = true;
       if (!issubdtype(args[i].dtype(), inexact))
         fault("grad", "found argument {} of type {}, expected floats", argnum, dtype_to_string(args[i].dtype()));
       inputs[i] = traced_copy(args[i], tracing.trace());
@@ -276,6 +293,7 @@ ManyToMany vmap(const ManyToMany& fun, const std::vector<int>& in_axes, const st
   if (none(in_axes) && none(out_axes)) return fun;
   static constexpr const char* kNoAxis = "found no argument with an axis to go along";
   if (none(in_axes)) fault("vmap", kNoAxis);
+  if (none(out_axes)) fault("vmap", "found no result with an axis, but arguments that have one");
   return [fun, in_axes, out_axes](const std::vector<array>& args) {
     if (!in_axes.empty() && in_axes.size() != args.size())
       fault("vmap", "found {} axes for {} arguments", in_axes.size(), args.size());

@@ -20,6 +20,37 @@ using Tile = ConvolutionWalk::Tile;
 using Row = ConvolutionWalk::Row;
 using TermRun = ConvolutionWalk::TermRun;
 
+/// The input of a convolution that sums elements of type S. Its own elements may have another type.
+template <class S>
+struct Input {
+  const std::byte* elements = nullptr;
+  int64_t bytes = 0;             ///< of an element
+  bool has_summed_type = false;  ///< can be read in place
+  /// Converts elements that are `step` apart to sums that are `apart`.
+  void (*copy)(const std::byte* from, int64_t step, int64_t count, S* to, int64_t apart) = nullptr;
+
+  const std::byte* at(int64_t element) const { return elements + element * bytes; }
+};
+
+template <class E, class S>
+void to_sums(const E* from, int64_t count, S* to) {
+  constexpr int64_t kFew = 16;  // from here on a call pays off
+  if constexpr (std::is_same_v<E, S> || (std::is_same_v<E, BFloat16> && std::is_same_v<S, float>)) {
+    if (count >= kFew) return convert_row(from, count, to);
+  }
+  for (int64_t k = 0; k < count; ++k) to[k] = to_sum<S>(from[k]);
+}
+
+template <class E, class S>
+Input<S> elements_of(const void* elements) {
+  const auto copy = [](const std::byte* from, int64_t step, int64_t count, S* to, int64_t apart) {
+    const auto* const typed = reinterpret_cast<const E*>(from);
+    if (step == 1 && apart == 1) return to_sums(typed, count, to);
+    for (int64_t k = 0; k < count; ++k) to[k * apart] = to_sum<S>(typed[k * step]);
+  };
+  return {static_cast<const std::byte*>(elements), sizeof(E), std::is_same_v<E, S>, copy};
+}
+
 /// Zeros that rows read instead of padding.
 template <class S>
 const S* zeros() {
@@ -42,13 +73,9 @@ class Convolution : public LibraryRoutine {
   Status run(std::span<const void* const> operands, std::span<void* const> results, void* scratch,
              ThreadPool& pool) override {
     dispatch(result_type_, [&]<class T>() {
-      using S = summed_t<T>;
-      dispatch(input_type_, [&]<class E>() {
-        if constexpr (sums_in<E, S>) {
-          lanes_.run(pool, scratch, [&](int64_t task, std::byte* room) {
-            compute_tile<S>(walk_.tile_at(task), static_cast<const E*>(operands[0]), operands[1], results[0], room);
-          });
-        }
+      const auto input = input_of<summed_t<T>>(operands[0]);
+      lanes_.run(pool, scratch, [&](int64_t task, std::byte* room) {
+        compute_tile(walk_.tile_at(task), input, operands[1], results[0], room);
       });
     });
     return {};
@@ -59,10 +86,20 @@ class Convolution : public LibraryRoutine {
     return dispatch(type, []<class T>() { return static_cast<int64_t>(sizeof(summed_t<T>)); });
   }
 
-  // Dispatch on the types of the kernel and of the result is in separate functions: instantiating all combinations of
-  // types would take megabytes of code.
-  template <class S, class E>
-  void compute_tile(const Tile& tile, const E* input, const void* kernel, void* result, std::byte* room) const {
+  // The types of the input, the kernel and the result are each dispatched on in functions of their own: instantiating
+  // all combinations of types would take megabytes of code.
+  template <class S>
+  Input<S> input_of(const void* elements) const {
+    Input<S> input;
+    dispatch(input_type_, [&]<class E>() {
+      if constexpr (sums_in<E, S>) input = elements_of<E, S>(elements);
+    });
+    return input;
+  }
+
+  template <class S>
+  [[gnu::noinline]] void compute_tile(const Tile& tile, const Input<S>& input, const void* kernel, void* result,
+                                      std::byte* room) const {
     const auto take = [&]<class Item>(int64_t bytes) {
       return reinterpret_cast<Item*>(std::exchange(room, room + bytes));
     };
@@ -183,8 +220,9 @@ class Convolution : public LibraryRoutine {
   static int64_t copied_rows_of(const Tile& tile) { return (tile.rows + kPanelRows - 1) / kPanelRows * kPanelRows; }
 
   /// Copies all terms of a tile's rows: term k of row i to copies[k * rows + i].
-  template <class E, class S>
-  [[gnu::noinline]] void copy_lines(const E* input, const Tile& tile, std::span<const TermRun> terms, S* copies) const {
+  template <class S>
+  [[gnu::noinline]] void copy_lines(const Input<S>& input, const Tile& tile, std::span<const TermRun> terms,
+                                    S* copies) const {
     const int64_t pitch = copied_rows_of(tile), step = walk_.term_step(tile.of->phase);
     const int64_t extent = walk_.input().extents[kLast];
     const int64_t apart = walk_.walks_taps_first() ? tile.of->phase.axes[kLast].per_tap : 0;
@@ -197,7 +235,7 @@ class Convolution : public LibraryRoutine {
           const int64_t begin = meets ? std::clamp<int64_t>(-first, 0, line.rows) : line.rows;
           const int64_t end = std::clamp(extent - first, begin, line.rows);
           std::fill(to, to + begin, S{});
-          to_sums(input + line.first.input + run.input + k * step + begin, end - begin, to + begin);
+          input.copy(input.at(line.first.input + run.input + k * step + begin), 1, end - begin, to + begin, 1);
           std::fill(to + end, to + line.rows, S{});
         }
       }
@@ -215,8 +253,8 @@ class Convolution : public LibraryRoutine {
   }
 
   /// Finds where these terms of a panel's rows lie; terms with an unsuitable layout are copied.
-  template <class E, class S>
-  size_t find_elements(const E* input, const Phase& phase, const Row* rows, std::span<const TermRun> terms,
+  template <class S>
+  size_t find_elements(const Input<S>& input, const Phase& phase, const Row* rows, std::span<const TermRun> terms,
                        std::span<const TermRun> joined, S* copies, RowRun<S>* runs) const {
     const bool padded = std::any_of(rows, rows + kPanelRows, [](const Row& row) { return row.meets_padding; });
     const int64_t step = walk_.term_step(phase);
@@ -224,36 +262,36 @@ class Convolution : public LibraryRoutine {
     RowRun<S>* to = runs;
     for (const TermRun& run : padded ? terms : joined) {
       S* const copy = copies + run.done * kPanelRows;
-      Elements<E> at;
-      for (size_t r = 0; r < at.size(); ++r) at[r] = input + rows[r].input + run.input;
+      Elements at;
+      for (size_t r = 0; r < at.size(); ++r) at[r] = input.at(rows[r].input + run.input);
       if (!padded) {
-        set_run(at, step, run.count, copy, *to++);
+        set_run(input, at, step, run.count, copy, *to++);
       } else if (walk_.walks_taps_first()) {
-        to = add_taps(at, phase.axes[kLast].per_tap, rows, run, copy, to);
+        to = add_taps(input, at, phase.axes[kLast].per_tap, rows, run, copy, to);
       } else {
         for (size_t r = 0; r < at.size(); ++r) {
           if (!walk_.meets(rows[r], run, kMostSpatial)) at[r] = nullptr;
         }
-        set_run(at, step, run.count, copy, *to++);
+        set_run(input, at, step, run.count, copy, *to++);
       }
     }
     return static_cast<size_t>(to - runs);
   }
 
   /// For contiguous features: copies rows that meet padding, or need widening, with their terms in order.
-  template <class E, class S>
-  size_t find_near(const E* input, const Row* rows, std::span<const TermRun> terms, std::span<const TermRun> joined,
-                   S* copies, RowRun<S>* runs) const {
+  template <class S>
+  size_t find_near(const Input<S>& input, const Row* rows, std::span<const TermRun> terms,
+                   std::span<const TermRun> joined, S* copies, RowRun<S>* runs) const {
     const int64_t depth = terms.back().done + terms.back().count;
     std::array<const S*, kPanelRows> copied{};
     for (size_t r = 0; r < copied.size(); ++r) {
       const Row& row = rows[r];
-      if (std::is_same_v<E, S> && !row.meets_padding) continue;
+      if (input.has_summed_type && !row.meets_padding) continue;
       S* const to = copies + static_cast<int64_t>(r) * depth;
       copied[r] = to;
       for (const TermRun& run : row.meets_padding ? terms : joined) {
         if (!row.meets_padding || walk_.meets(row, run, kMostSpatial)) {
-          to_sums(input + row.input + run.input, run.count, to + run.done);
+          input.copy(input.at(row.input + run.input), 1, run.count, to + run.done, 1);
         } else {
           std::fill_n(to + run.done, run.count, S{});
         }
@@ -263,28 +301,26 @@ class Convolution : public LibraryRoutine {
       runs[0] = {copied, 1, depth};
       return 1;
     }
+    const auto in_place = [&](int64_t element) { return reinterpret_cast<const S*>(input.at(element)); };
     size_t count = 0;
-    if constexpr (std::is_same_v<E, S>) {
-      for (const TermRun& run : joined) {
-        RowRun<S>& to = runs[count++];
-        to.step = 1;
-        to.depth = run.count;
-        for (size_t r = 0; r < copied.size(); ++r) {
-          to.rows[r] = copied[r] != nullptr ? copied[r] + run.done : input + rows[r].input + run.input;
-        }
+    for (const TermRun& run : joined) {
+      RowRun<S>& to = runs[count++];
+      to.step = 1;
+      to.depth = run.count;
+      for (size_t r = 0; r < copied.size(); ++r) {
+        to.rows[r] = copied[r] != nullptr ? copied[r] + run.done : in_place(rows[r].input + run.input);
       }
     }
     return count;
   }
 
   /// Elements of a panel's six rows; null for padding.
-  template <class E>
-  using Elements = std::array<const E*, kPanelRows>;
+  using Elements = std::array<const std::byte*, kPanelRows>;
 
   /// A run of the last dimension's taps, cut where a row enters or leaves the padding.
-  template <class E, class S>
-  RowRun<S>* add_taps(const Elements<E>& begin, int64_t per_tap, const Row* rows, const TermRun& run, S* copies,
-                      RowRun<S>* to) const {
+  template <class S>
+  RowRun<S>* add_taps(const Input<S>& input, const Elements& begin, int64_t per_tap, const Row* rows,
+                      const TermRun& run, S* copies, RowRun<S>* to) const {
     const int64_t step = per_tap * walk_.input().strides[kLast];
     std::array<int64_t, kPanelRows> enters{}, leaves{};  // taps of the run
     for (size_t r = 0; r < begin.size(); ++r) {
@@ -299,59 +335,39 @@ class Convolution : public LibraryRoutine {
     }
     for (int64_t tap = 0, next; tap < run.count; tap = next) {
       next = run.count;
-      Elements<E> at{};
+      Elements at{};
       for (size_t r = 0; r < at.size(); ++r) {
         if (enters[r] > tap) next = std::min(next, enters[r]);
         if (leaves[r] > tap) next = std::min(next, leaves[r]);
-        if (enters[r] <= tap && tap < leaves[r]) at[r] = begin[r] + tap * step;
+        if (enters[r] <= tap && tap < leaves[r]) at[r] = begin[r] + tap * step * input.bytes;
       }
-      set_run(at, step, next - tap, copies + tap * kPanelRows, *to++);
+      set_run(input, at, step, next - tap, copies + tap * kPanelRows, *to++);
     }
     return to;
   }
 
   /// Reads rows in place if they have the type that is summed, and step 1 if any is padding, which reads zeros;
   /// otherwise copies them.
-  template <class E, class S>
-  static void set_run(const Elements<E>& at, int64_t step, int64_t count, S* copies, RowRun<S>& run) {
-    const bool padded = std::ranges::any_of(at, [](const E* element) { return element == nullptr; });
+  template <class S>
+  static void set_run(const Input<S>& input, const Elements& at, int64_t step, int64_t count, S* copies,
+                      RowRun<S>& run) {
+    const bool padded = std::ranges::any_of(at, [](const std::byte* element) { return element == nullptr; });
     run.step = step;
     run.depth = count;
-    if constexpr (std::is_same_v<E, S>) {
-      if (!padded || step == 1) {
-        for (size_t r = 0; r < at.size(); ++r) run.rows[r] = at[r] != nullptr ? at[r] : zeros<S>();
-        return;
-      }
-    }
-    bool side_by_side = !padded;
-    for (size_t r = 0; r < at.size() && side_by_side; ++r) side_by_side = at[r] == at[0] + r;
-    if (side_by_side) {
-      run.step = kPanelRows;
-      for (size_t r = 0; r < at.size(); ++r) run.rows[r] = copies + r;
-      for (int64_t k = 0; k < count; ++k) {
-        for (int64_t r = 0; r < kPanelRows; ++r) copies[k * kPanelRows + r] = to_sum<S>(at[0][k * step + r]);
-      }
+    if (input.has_summed_type && (!padded || step == 1)) {
+      for (size_t r = 0; r < at.size(); ++r)
+        run.rows[r] = at[r] != nullptr ? reinterpret_cast<const S*>(at[r]) : zeros<S>();
       return;
     }
-    run.step = 1;
-    for (size_t r = 0; r < at.size(); ++r, copies += count) {
-      run.rows[r] = at[r] != nullptr ? copies : zeros<S>();
-      if (at[r] == nullptr) continue;
-      if (step == 1) {
-        to_sums(at[r], count, copies);
-      } else {
-        for (int64_t k = 0; k < count; ++k) copies[k] = to_sum<S>(at[r][k * step]);
-      }
+    bool side_by_side = !padded;
+    for (size_t r = 0; r < at.size() && side_by_side; ++r)
+      side_by_side = at[r] == at[0] + static_cast<int64_t>(r) * input.bytes;
+    run.step = side_by_side ? kPanelRows : 1;
+    for (size_t r = 0; r < at.size(); ++r) {
+      S* const to = copies + static_cast<int64_t>(r) * (side_by_side ? 1 : count);
+      run.rows[r] = at[r] != nullptr ? to : zeros<S>();
+      if (at[r] != nullptr) input.copy(at[r], step, count, to, run.step);
     }
-  }
-
-  template <class E, class S>
-  static void to_sums(const E* from, int64_t count, S* to) {
-    constexpr int64_t kFew = 16;  // from here on a call pays off
-    if constexpr (std::is_same_v<E, S> || (std::is_same_v<E, BFloat16> && std::is_same_v<S, float>)) {
-      if (count >= kFew) return convert_row(from, count, to);
-    }
-    for (int64_t k = 0; k < count; ++k) to[k] = to_sum<S>(from[k]);
   }
 
   /// Packs the kernel's columns in panels, terms in the order of rows; what follows the last column isn't written.

@@ -104,6 +104,51 @@ void pack(const MatrixView& view, const StridedGroup& across, const StridedGroup
   });
 }
 
+/// A matrix of results, of any type whose sums have type S.
+struct ResultMatrix {
+  void* elements = nullptr;
+  ElementType type;
+  int64_t origin = 0, row_step = 0, column_step = 0;
+
+  template <class T>
+  T* at(int64_t row, int64_t column) const {
+    return static_cast<T*>(elements) + origin + row * row_step + column * column_step;
+  }
+};
+
+/// Stores sums that begin at `row` and `column`, rows of them `pitch` apart; `adds`: adds them to what is there.
+template <class S>
+[[gnu::noinline]] void store_sums(const S* sums, int64_t pitch, int64_t row, int64_t rows, int64_t column,
+                                  int64_t columns, bool adds, const ResultMatrix& result) {
+  dispatch(result.type, [&]<class T>() {
+    if constexpr (std::is_same_v<summed_t<T>, S>) {
+      const auto joined = [&](const T& before, S sum) { return from_sum<T>(adds ? to_sum<S>(before) + sum : sum); };
+      if (result.column_step == 1) {
+        for (int64_t i = 0; i < rows; ++i, sums += pitch) {
+          T* to = result.at<T>(row + i, column);
+          for (int64_t j = 0; j < columns; ++j) to[j] = joined(to[j], sums[j]);
+        }
+      } else {  // along the result's rows
+        for (int64_t j = 0; j < columns; ++j) {
+          T* to = result.at<T>(row, column + j);
+          for (int64_t i = 0; i < rows; ++i) to[i] = joined(to[i], sums[i * pitch + j]);
+        }
+      }
+    }
+  });
+}
+
+/// The results of a row from `column` on, as sums to continue.
+template <class S>
+[[gnu::noinline]] void load_sums(const ResultMatrix& result, int64_t row, int64_t column, int64_t columns, S* sums) {
+  dispatch(result.type, [&]<class T>() {
+    if constexpr (std::is_same_v<summed_t<T>, S>) {
+      const T* from = result.at<T>(row, column);
+      for (int64_t j = 0; j < columns; ++j) sums[j] = to_sum<S>(from[j * result.column_step]);
+    }
+  });
+}
+
 /// Is the transposed product cheaper: few rows times a large matrix with contiguous columns? These become rows, which
 /// are read in place, and only the few rows are packed.
 template <class S>
@@ -149,7 +194,7 @@ PanelGemm::PanelGemm(MatrixView left, MatrixView right, ElementType result)
   });
 }
 
-template <class T, class S>
+template <class S>
 void PanelGemm::run_as(const void* left, const void* right, void* result, void* scratch, ThreadPool& pool, bool adds,
                        Joining joining) const {
   const auto multiply = [&](int64_t batch, int64_t tile, std::byte* room) {
@@ -163,31 +208,14 @@ void PanelGemm::run_as(const void* left, const void* right, void* result, void* 
       pack<kPanelColumns<S>>(right_, right_.columns, right_.rows, right, right_.batch.offset(batch), column, columns,
                              from, depth, to);
     };
-    const int64_t step = turned_ ? tiles_.m : 1;
-    const auto place = [&](int64_t row, int64_t column) {
-      const int64_t matrix = batch * tiles_.m * tiles_.n;
-      return static_cast<T*>(result) + matrix + (turned_ ? column * tiles_.m + row : row * tiles_.n + column);
-    };
-    const bool joined = !adds || joining == Joining::kInOrder;
+    const ResultMatrix matrix{result, result_, batch * tiles_.m * tiles_.n, turned_ ? 1 : tiles_.n,
+                              turned_ ? tiles_.m : 1};
     const auto store = [&](int64_t row, int64_t rows, int64_t column, int64_t columns, const S* sums) {
-      if (turned_) {  // along the result's rows
-        for (int64_t j = 0; j < columns; ++j) {
-          T* to = place(row, column + j);
-          for (int64_t i = 0; i < rows; ++i) {
-            const S sum = sums[i * tiles_.columns + j];
-            to[i] = from_sum<T>(joined ? sum : to_sum<S>(to[i]) + sum);
-          }
-        }
-        return;
-      }
-      for (int64_t i = 0; i < rows; ++i, sums += tiles_.columns) {
-        T* to = place(row + i, column);
-        for (int64_t j = 0; j < columns; ++j) to[j] = from_sum<T>(joined ? sums[j] : to_sum<S>(to[j]) + sums[j]);
-      }
+      const bool joins = adds && joining != Joining::kInOrder;
+      store_sums(sums, tiles_.columns, row, rows, column, columns, joins, matrix);
     };
     const auto begin = [&](int64_t row, int64_t column, int64_t columns, S* sums) {
-      const T* from = place(row, column);
-      for (int64_t j = 0; adds && j < columns; ++j) sums[j] = to_sum<S>(from[j * step]);
+      if (adds) load_sums(matrix, row, column, columns, sums);
     };
     tiles_.multiply<S>(tile, room, pack_left, row_at, pack_right, store, joining, begin);
   };
@@ -202,7 +230,7 @@ void PanelGemm::run_as(const void* left, const void* right, void* result, void* 
 
 void PanelGemm::run(const void* left, const void* right, void* result, void* scratch, ThreadPool& pool, bool adds,
                     Joining joining) const {
-  dispatch(result_, [&]<class T>() { run_as<T, summed_t<T>>(left, right, result, scratch, pool, adds, joining); });
+  dispatch(result_, [&]<class T>() { run_as<summed_t<T>>(left, right, result, scratch, pool, adds, joining); });
 }
 
 }  // namespace lowtide::engine

@@ -28,7 +28,7 @@ class PanelGemm {
   static bool supports(ElementType left, ElementType right, ElementType result);
 
  private:
-  template <class T, class S>
+  template <class S>
   void run_as(const void* left, const void* right, void* result, void* scratch, ThreadPool& pool, bool adds,
               Joining joining) const;
 

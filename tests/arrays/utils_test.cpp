@@ -268,5 +268,48 @@ TEST(ArraysUtils, RulesOfTheCallers) {
   expect_near(slopes[1], {15});
 }
 
+TEST(ArraysUtils, AxesThatDontExist) {
+  const array x = zeros({2, 3});
+  EXPECT_THROW((void)sum(x, 2), std::out_of_range);
+  EXPECT_THROW((void)cumsum(x, -3), std::out_of_range);
+  EXPECT_THROW((void)sort(x, 2), std::out_of_range);
+  EXPECT_THROW((void)transpose(x, {0, 2}), std::out_of_range);
+  EXPECT_THROW((void)diagonal(x, 0, 0, 2), std::out_of_range);
+  EXPECT_THROW((void)diagonal(zeros({3}), 0, 0, 1), std::invalid_argument);
+  EXPECT_THROW((void)gather(x, {array(0)}, {-1}, {2, 1}), std::invalid_argument);
+  EXPECT_THROW((void)linalg::norm(zeros({2, 2, 2}), std::vector<int>{0, 1, 2}), std::invalid_argument);
+  EXPECT_THROW((void)unflatten(x, 0, {}), std::invalid_argument);
+  EXPECT_THROW((void)unflatten(x, 0, {-1, -1}), std::invalid_argument);
+  EXPECT_EQ(flatten(x, -4, 7).shape(), Shape{6});
+  EXPECT_THROW((void)flatten(x, 7, 7), std::invalid_argument);
+}
+
+TEST(ArraysUtils, NothingAlongAnAxis) {
+  EXPECT_EQ(take_along_axis(zeros({1, 0}), array({0}, {1, 1}), 0).shape(), (Shape{1, 0}));
+  EXPECT_EQ(put_along_axis(zeros({1, 0}), array({0}, {1, 1}), array(1.0F), 0).shape(), (Shape{1, 0}));
+  EXPECT_THROW((void)take(zeros({0}), zeros({0})), std::invalid_argument);  // indices are integers
+}
+
+TEST(ArraysUtils, FunctionsThatCantBeTransformed) {
+  EXPECT_THROW((void)compile(nullptr), std::invalid_argument);
+  const OneToOne same = [](const array& x) { return x; };
+  EXPECT_THROW((void)vmap(same, 0, -1), std::invalid_argument);
+  const ManyToOne product = [](const std::vector<array>& in) { return in[0] * in[1]; };
+  EXPECT_THROW((void)grad(product, {0, 0})({array(1.0F), array(2.0F)}), std::invalid_argument);
+}
+
+TEST(ArraysUtils, DerivativesOfIntegers) {
+  const OneToOne truncated = [](const array& x) { return astype(x, int32); };
+  const array two = full({2}, 2.0F);
+  EXPECT_TRUE(array_equal(jvp(truncated, ones({2}), two).second, array({2, 2})).item<bool>());
+  EXPECT_TRUE(array_equal(vjp(truncated, ones({2}), array({2, 2})).second, two).item<bool>());
+  const OneToOne row = [](const array& x) { return slice(x, {0, 0}, {1, 2}); };
+  const array of_row = vjp(row, array({1, 2, 3, 4}, {2, 2}), array({1, 1}, {1, 2})).second;
+  EXPECT_TRUE(array_equal(of_row, array({1, 1, 0, 0}, {2, 2})).item<bool>());
+  // Indices that are computed from floats have none.
+  const OneToOne chosen = [](const array& x) { return take(x, astype(x, int32), 0); };
+  EXPECT_TRUE(array_equal(vjp(chosen, array({1.0F, 1.0F}), ones({2})).second, array({0.0F, 2.0F})).item<bool>());
+}
+
 }  // namespace
 }  // namespace lowtide
