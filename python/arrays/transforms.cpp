@@ -1,6 +1,8 @@
 // Evaluation and transformations of functions on lists of arrays; python/lowtide/_transforms.py extends them to trees.
 #include "lowtide/transforms.h"
 
+#include <algorithm>
+
 #include "bind.h"
 #include "lowtide/control.h"
 #include "lowtide/programs.h"
@@ -44,8 +46,20 @@ void bind_transforms(nb::module_& m) {
       "fun"_a, "arguments"_a, "argnums"_a, free);
   m.def(
       "vmap",
-      [](const ManyToMany& f, const Arrays& x, const std::vector<int>& in, const std::vector<int>& out) {
-        return vmap(f, in, out)(x);
+      [](const ManyToMany& f, const Arrays& x, const std::vector<int>& in, std::vector<int> out) {
+        const auto has_axis = [](int axis) { return axis != -1; };
+        if (out.empty() || std::ranges::any_of(out, has_axis)) return vmap(f, in, out)(x);
+        // vmap() needs a result with an axis: here an argument that has one is another result.
+        const auto along = static_cast<size_t>(std::ranges::find_if(in, has_axis) - in.begin());
+        const auto with_argument = [&](const Arrays& arguments) {
+          Arrays results = f(arguments);
+          results.push_back(arguments.at(along));
+          return results;
+        };
+        out.push_back(0);
+        Arrays results = vmap(with_argument, in, out)(x);
+        results.pop_back();
+        return results;
       },
       "fun"_a, "arguments"_a, "in_axes"_a, "out_axes"_a, free);
   nb::class_<Module>(m, "Program", "A program, which compilers read.")
