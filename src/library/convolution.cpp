@@ -26,8 +26,10 @@ struct Input {
   const std::byte* elements = nullptr;
   int64_t bytes = 0;             ///< of an element
   bool has_summed_type = false;  ///< can be read in place
-  /// Converts elements that are `step` apart to sums that are `apart`.
-  void (*copy)(const std::byte* from, int64_t step, int64_t count, S* to, int64_t apart) = nullptr;
+  /// Convert neighbouring elements; elements that are `step` apart; and for each of these a panel's rows, side by side.
+  void (*copy_row)(const std::byte* from, int64_t count, S* to) = nullptr;
+  void (*copy_strided)(const std::byte* from, int64_t step, int64_t count, S* to) = nullptr;
+  void (*copy_rows)(const std::byte* from, int64_t step, int64_t count, S* to) = nullptr;
 
   const std::byte* at(int64_t element) const { return elements + element * bytes; }
 };
@@ -43,12 +45,19 @@ void to_sums(const E* from, int64_t count, S* to) {
 
 template <class E, class S>
 Input<S> elements_of(const void* elements) {
-  const auto copy = [](const std::byte* from, int64_t step, int64_t count, S* to, int64_t apart) {
-    const auto* const typed = reinterpret_cast<const E*>(from);
-    if (step == 1 && apart == 1) return to_sums(typed, count, to);
-    for (int64_t k = 0; k < count; ++k) to[k * apart] = to_sum<S>(typed[k * step]);
+  const auto copy_row = [](const std::byte* from, int64_t count, S* to) {
+    to_sums(reinterpret_cast<const E*>(from), count, to);
   };
-  return {static_cast<const std::byte*>(elements), sizeof(E), std::is_same_v<E, S>, copy};
+  const auto copy_strided = [](const std::byte* from, int64_t step, int64_t count, S* to) {
+    for (int64_t k = 0; k < count; ++k) to[k] = to_sum<S>(reinterpret_cast<const E*>(from)[k * step]);
+  };
+  const auto copy_rows = [](const std::byte* from, int64_t step, int64_t count, S* to) {
+    const auto* at = reinterpret_cast<const E*>(from);
+    for (int64_t k = 0; k < count; ++k, at += step) {
+      for (int64_t r = 0; r < kPanelRows; ++r) to[k * kPanelRows + r] = to_sum<S>(at[r]);
+    }
+  };
+  return {static_cast<const std::byte*>(elements), sizeof(E), std::is_same_v<E, S>, copy_row, copy_strided, copy_rows};
 }
 
 /// Zeros that rows read instead of padding.
@@ -235,7 +244,7 @@ class Convolution : public LibraryRoutine {
           const int64_t begin = meets ? std::clamp<int64_t>(-first, 0, line.rows) : line.rows;
           const int64_t end = std::clamp(extent - first, begin, line.rows);
           std::fill(to, to + begin, S{});
-          input.copy(input.at(line.first.input + run.input + k * step + begin), 1, end - begin, to + begin, 1);
+          input.copy_row(input.at(line.first.input + run.input + k * step + begin), end - begin, to + begin);
           std::fill(to + end, to + line.rows, S{});
         }
       }
@@ -291,7 +300,7 @@ class Convolution : public LibraryRoutine {
       copied[r] = to;
       for (const TermRun& run : row.meets_padding ? terms : joined) {
         if (!row.meets_padding || walk_.meets(row, run, kMostSpatial)) {
-          input.copy(input.at(row.input + run.input), 1, run.count, to + run.done, 1);
+          input.copy_row(input.at(row.input + run.input), run.count, to + run.done);
         } else {
           std::fill_n(to + run.done, run.count, S{});
         }
@@ -362,11 +371,16 @@ class Convolution : public LibraryRoutine {
     bool side_by_side = !padded;
     for (size_t r = 0; r < at.size() && side_by_side; ++r)
       side_by_side = at[r] == at[0] + static_cast<int64_t>(r) * input.bytes;
-    run.step = side_by_side ? kPanelRows : 1;
-    for (size_t r = 0; r < at.size(); ++r) {
-      S* const to = copies + static_cast<int64_t>(r) * (side_by_side ? 1 : count);
-      run.rows[r] = at[r] != nullptr ? to : zeros<S>();
-      if (at[r] != nullptr) input.copy(at[r], step, count, to, run.step);
+    if (side_by_side) {
+      run.step = kPanelRows;
+      for (size_t r = 0; r < run.rows.size(); ++r) run.rows[r] = copies + r;
+      return input.copy_rows(at[0], step, count, copies);
+    }
+    run.step = 1;
+    for (size_t r = 0; r < at.size(); ++r, copies += count) {
+      run.rows[r] = at[r] != nullptr ? copies : zeros<S>();
+      if (at[r] == nullptr) continue;
+      step == 1 ? input.copy_row(at[r], count, copies) : input.copy_strided(at[r], step, count, copies);
     }
   }
 
