@@ -141,7 +141,8 @@ def main():
     names = [word for word in sys.argv[3:] if word in SECTIONS] or (["unary"] if control else list(SECTIONS))
     calls_made, wrong, running = 0, 0, []
     for name in names:
-        variables = environment(library, JAX_PLATFORMS="lowtide,cpu", JAX_ENABLE_X64=str(SECTIONS[name]["wide"]))
+        # XLA would take most of the time to optimise code that runs once.
+        variables = environment(library, JAX_PLATFORMS="lowtide,cpu", JAX_ENABLE_X64=str(SECTIONS[name]["wide"]), XLA_FLAGS="--xla_backend_optimization_level=0")
         command = [sys.executable, __file__, "--child", name] + ["--control"] * control
         running.append((name, subprocess.Popen(command, env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)))
         while len(running) == 2 or running and name == names[-1]:
