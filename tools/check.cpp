@@ -66,7 +66,7 @@ Outcome check(const CheckOptions& options) {
 
 void add_check(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<CheckOptions>();
-  CLI::App* command = app.add_subcommand("check", "exit 4 where the program's peak exceeds a size");
+  CLI::App* command = app.add_subcommand("check", "exit code 4 if the program's peak exceeds a size");
   command->add_option("INPUT", options->input, "the program")->required();
   command->add_option("--max-peak", options->max_peak, "SIZE")->required();
   command->add_flag("--json", options->json, "print JSON, schema_version 1");

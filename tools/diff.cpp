@@ -47,8 +47,8 @@ void add_diff(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("diff", "which values grew, shrank or appeared at the peak");
   command->add_option("A", options->before, "the program before")->required();
   command->add_option("B", options->after, "the program after")->required();
-  command->add_option("--fail-above", options->fail_above, "exit 4 where the peak grew by more percent than this");
-  command->add_option("--top", options->top, "rows; 0 for all");
+  command->add_option("--fail-above", options->fail_above, "exit code 4 if the peak grew by more percent than this");
+  command->add_option("--top", options->top, "rows of the table; 0 for all");
   command->add_flag("--json", options->json, "print JSON, schema_version 1");
   command->callback([options, &exit_code] { exit_code = finish(diff(*options), options->json); });
 }

@@ -162,21 +162,23 @@ void add_fit(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<FitOptions>();
   CLI::App* command = app.add_subcommand("fit", "transform the program until its peak is within a limit");
   command->add_option("INPUT", options->input, "the program")->required();
-  command->add_option("--limit", options->limit, "SIZE that the peak may have; default: as low as it gets");
-  command->add_option("--for", options->made_for, "who runs it")->check(one_of({"lowtide", "xla"}));
-  command->add_option("--ask-xla", options->ask,
-                      "PYTHON with jax 0.10: with --for xla its compiler says what the program takes, and decides");
+  command->add_option("--limit", options->limit, "the largest peak allowed (SIZE); default: the lowest that is found");
+  command->add_option("--for", options->made_for, "what will run the program")->check(one_of({"lowtide", "xla"}));
+  command->add_option(
+      "--ask-xla", options->ask,
+      "a PYTHON with jax 0.10: with --for xla, plans are chosen by the memory that its compiler reports");
   add_exact(*command, options->exact);
   add_machine(*command, options->machine);
   command->add_option("-o,--output", options->output,
                       "write the transformed program as HLO text, or StableHLO (.mlir); - for stdout");
   command->add_option("--plan", options->plan, "write the decisions, for run --plan");
-  command->add_flag("--check", options->check,
-                    "run both on seeded arguments and compare, of large programs a small instantiation; exit code 5 "
-                    "when they differ");
-  command->add_flag("--check-small", options->check_small, "--check on a small instantiation, however large it is");
+  command->add_flag(
+      "--check", options->check,
+      "run the program as given and as fitted on seeded arguments (large programs at small sizes); exit code 5 "
+      "when they differ");
+  command->add_flag("--check-small", options->check_small, "--check at small sizes, however large the program is");
   command->add_option("--check-control", options->control,
-                      "--check with results made wrong behind decision K: it must end in exit code 5");
+                      "--check with results that are wrong from decision K on, which must end in exit code 5");
   command->add_option("--max-batch", options->max_batch,
                       "ARGUMENT:D, as in batch['x']:0: the largest extent of that dimension within the limit");
   command->add_option("--multiple-of", options->multiple_of, "with --max-batch: extents that are tried")

@@ -34,14 +34,15 @@ int finish(const Outcome& outcome, bool json) {
 CLI::Option* add_exact(CLI::App& command, bool& exact) {
   return command.add_flag(
       "--exact", exact,
-      "only rewrites that leave every sum in its order: the same bits for every limit and plan (docs/fit.md)");
+      "use only rewrites that keep the order of every sum: all limits and plans give the same bits (docs/fit.md)");
 }
 
 CLI::Option* add_machine(CLI::App& command, std::string& machine) {
   std::string names;
   for (const std::string& name : machine_names()) names += name + ", ";
-  return command.add_option("--machine", machine,
-                            "at whose prices plans are made: " + names + "or a JSON file of facts (docs/fit.md)");
+  return command.add_option(
+      "--machine", machine,
+      "the machine whose costs choose the plans: " + names + "or a JSON file of facts (docs/fit.md)");
 }
 
 bool terminal_is_utf8() {

@@ -46,11 +46,12 @@ void add_opt(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<OptOptions>();
   CLI::App* command = app.add_subcommand("opt", "run passes and print the module");
   command->add_option("INPUT", options->input, "the program")->required();
-  CLI::Option* passes =
-      command->add_option("--passes", options->passes, "comma-separated; \"\" for none; all where not given");
+  CLI::Option* passes = command->add_option("--passes", options->passes,
+                                            "names of passes, separated by commas; \"\" for none; default: all");
   may_be_empty(passes);
-  command->add_option("-o,--output", options->output,
-                      "file to write, StableHLO where it ends in .mlir, its bytecode in .mlirbc; - for stdout");
+  command->add_option(
+      "-o,--output", options->output,
+      "the file to write: StableHLO if it ends in .mlir, its bytecode if in .mlirbc, else HLO text; - for stdout");
   command->callback([options, passes, &exit_code] {
     options->passes_given = passes->count() > 0;
     exit_code = finish(opt(*options));

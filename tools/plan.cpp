@@ -77,7 +77,7 @@ void add_plan(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("plan", "pack buffers with lifetimes into one arena");
   command->add_option("BUFFERS", options->input, "CSV with the columns id,lower,upper,size[,alignment][,gaps]")
       ->required();
-  command->add_option("--capacity", options->capacity, "SIZE: exit 4 where no packing is found within it");
+  command->add_option("--capacity", options->capacity, "exit code 4 if no packing is found within this SIZE");
   command->add_option("-o", options->output, "the same CSV with a column offset; - for stdout");
   command->add_flag("--json", options->json, "print JSON, schema_version 1");
   command->callback([options, &exit_code] { exit_code = finish(plan(*options), options->json); });

@@ -153,11 +153,11 @@ void add_reduce(CLI::App& app, int& exit_code) {
       "behind --: a command that ends with exit code 0 while the program still fails; {} in it is the program's file, "
       "otherwise that is its last word"));
   command->add_option("-o", options->output, "where the smallest program goes")->capture_default_str();
-  command->add_option("--seed", options->seed, "of the arguments")->capture_default_str();
-  command->add_option("--tries", options->tries, "programs tried at most")
+  command->add_option("--seed", options->seed, "the seed of the arguments")->capture_default_str();
+  command->add_option("--tries", options->tries, "the largest number of programs tried")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
-  command->add_option("--seconds", options->seconds, "for the program as it is")
+  command->add_option("--seconds", options->seconds, "time for the program as given")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
   command->callback([options, &exit_code] { exit_code = finish(reduce(*options)); });

@@ -156,11 +156,12 @@ void add_run(CLI::App& app, int& exit_code) {
                       "|x - y| <= rtol |y| + atol_of_max max|y|");
   command->add_option("--rtol", options->rtol, "default: the expected file's __metadata__, else 0");
   command->add_option("--atol-of-max", options->atol_of_max, "default: the expected file's __metadata__, else 0");
-  command->add_option("--seed", options->seed, "of the seeded arguments")->capture_default_str();
+  command->add_option("--seed", options->seed, "the seed of the arguments that no file gives")->capture_default_str();
   command
-      ->add_option("--repeat", options->repeat, "run N times and time each; donated arguments are as given each time")
+      ->add_option("--repeat", options->repeat,
+                   "run N times and time each run; donated arguments are restored before each")
       ->check(CLI::Range(1, 1'000'000));
-  CLI::Option* limit = command->add_option("--limit", options->limit, "SIZE that the peak may have: see fit");
+  CLI::Option* limit = command->add_option("--limit", options->limit, "the largest peak allowed (SIZE), as for fit");
   CLI::Option* plan = command->add_option("--plan", options->plan, "decisions that fit --plan wrote for this program");
   limit->excludes(plan);
   CLI::Option* exact = add_exact(*command, options->exact);
