@@ -2,8 +2,8 @@
 /// Operations on arrays. Each returns at once; shapes and types are checked then, and std::invalid_argument names the
 /// operation, what it found and what it expected. Operands of different shapes are broadcast as NumPy does it (trailing
 /// dimensions are equal, or 1), types are promoted by promote_types(). Functions of real numbers convert integers to
-/// float32. Negative axes count from the end, and one that doesn't exist is std::out_of_range; without axes a reduction is
-/// over all elements. The last argument says where the operation is evaluated (stream.h).
+/// float32. Negative axes count from the end, and one that doesn't exist is std::out_of_range; without axes a reduction
+/// is over all elements. The last argument says where the operation is evaluated (stream.h).
 
 #include <optional>
 #include <string>
