@@ -7,8 +7,9 @@
 ///   array y = sum(x * x, 0);        // x is never stored
 ///   std::cout << y << sqrt(y).item<float>();
 ///
-/// Errors are exceptions: std::invalid_argument for invalid arguments, thrown by the operation itself and not by
-/// eval(); std::runtime_error for what can't be run; limit_error when there isn't enough memory.
+/// Errors are exceptions: std::invalid_argument for invalid arguments and std::out_of_range for axes that don't exist,
+/// thrown by the operation itself and not by eval(); std::runtime_error for what can't be run; limit_error when there
+/// isn't enough memory.
 
 #include <cstddef>
 #include <cstdint>

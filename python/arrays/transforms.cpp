@@ -47,13 +47,11 @@ void bind_transforms(nb::module_& m) {
   m.def(
       "vmap",
       [](const ManyToMany& f, const Arrays& x, const std::vector<int>& in, std::vector<int> out) {
-        const auto has_axis = [](int axis) { return axis != -1; };
-        if (out.empty() || std::ranges::any_of(out, has_axis)) return vmap(f, in, out)(x);
-        // vmap() needs a result with an axis: here an argument that has one is another result.
-        const auto along = static_cast<size_t>(std::ranges::find_if(in, has_axis) - in.begin());
+        if (out.empty() || std::ranges::any_of(out, [](int axis) { return axis != -1; })) return vmap(f, in, out)(x);
+        // vmap() needs a result with an axis: here the first argument, which like all has one, is another result.
         const auto with_argument = [&](const Arrays& arguments) {
           Arrays results = f(arguments);
-          results.push_back(arguments.at(along));
+          results.push_back(arguments.at(0));
           return results;
         };
         out.push_back(0);

@@ -270,6 +270,7 @@ array along_vectors(std::string_view name, const array& a, const array& indices,
     fault(name, "found indices of shape {} for an array of shape {}", to_string(indices.shape()), to_string(a.shape()));
   Shape shape = a.shape();
   shape[at(d)] = indices.shape()[at(d)];
+  if (a.shape()[at(d)] == 0 && shape[at(d)] > 0) fault(name, "found an axis without elements");
   const array places = broadcast_as(name, from_zero(name, indices, a.shape()[at(d)], s), shape, s);
   shape.push_back(1);
   return reshape_to(places, shape, s);

@@ -16,7 +16,7 @@ int weight_of(const Node& node) {
     case Opcode::kNegate:
     case Opcode::kSelect:
     case Opcode::kSubtract: return 1;
-    default: return kWeightOfFunction;
+    default: return 8;
   }
 }
 

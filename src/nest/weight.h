@@ -5,10 +5,8 @@
 
 namespace lowtide::engine {
 
-/// What an operation weighs that takes many instructions, such as an exponential or a division. Others weigh one.
-inline constexpr int kWeightOfFunction = 8;
-
-/// In plain operations, such as an addition; loads, numbers and indices weigh nothing.
+/// In plain operations, such as an addition: one that takes many instructions, such as an exponential or a division,
+/// weighs eight; loads, numbers and indices weigh nothing.
 int weight_of(const Node& node);
 
 }  // namespace lowtide::engine

@@ -287,6 +287,8 @@ TEST(ArraysUtils, AxesThatDontExist) {
 TEST(ArraysUtils, NothingAlongAnAxis) {
   EXPECT_EQ(take_along_axis(zeros({1, 0}), array({0}, {1, 1}), 0).shape(), (Shape{1, 0}));
   EXPECT_EQ(put_along_axis(zeros({1, 0}), array({0}, {1, 1}), array(1.0F), 0).shape(), (Shape{1, 0}));
+  EXPECT_THROW((void)take_along_axis(zeros({2, 0}), zeros({2, 3}, int32), 1), std::invalid_argument);
+  EXPECT_THROW((void)put_along_axis(zeros({2, 0}), zeros({2, 3}, int32), array(1.0F), 1), std::invalid_argument);
   EXPECT_THROW((void)take(zeros({0}), zeros({0})), std::invalid_argument);  // indices are integers
 }
 

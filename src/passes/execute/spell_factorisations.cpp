@@ -56,6 +56,7 @@ class FactorisationSpeller {
       Dims leading(batch.size());
       std::iota(leading.begin(), leading.end(), 0);
       Instruction* none = maker_.convert(maker_.number(ElementType::kF32, NAN), result->shape.type);
+      // In this order: the arguments of a call are made in one that compilers choose.
       Instruction* unknown = maker_.broadcast(none, dims, {});
       Instruction* valid = maker_.broadcast(converged, dims, leading);
       results.push_back(maker_.select(valid, result, unknown));
