@@ -69,6 +69,7 @@ def child(rounds, control):
             x = jnp.tanh(x @ x + k) - jnp.sin(x).sum(0)
         return x
 
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have started this with the signal ignored
     stopper = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
     lowered = jax.jit(jax.grad(lambda x: deep(x).sum())).lower(jnp.ones((2048, 2048)))
     stopper.start()
