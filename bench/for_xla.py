@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """What XLA's compilers need for programs as given and as `fit --for xla` hands them back: temp bytes, compile only, no device.
 
-usage: for_xla.py --lowtide LOWTIDE --backend NAME=PYTHON... [--worse] FILE.hlo...
+usage: for_xla.py --lowtide LOWTIDE [--backend NAME=PYTHON...] [--run PYTHON] [--worse] FILE.hlo...
 NAME is cpu, cpu-min, gpu or tpu; PYTHON one whose jax has that compiler; ../shared/referee/xla_temp.py asks it.
 The ratio is (after + s) / (before + s) with s = 1 MiB + 2 % of arguments and results. --worse: only rows above 1.05.
+--run: XLA:CPU of that PYTHON also runs both, three times each on seeded arguments; the fastest counts. --worse: only rows above 1.5.
 """
 import argparse
 import json
@@ -42,12 +43,43 @@ def fitted(options, folder, machine):
     return exports
 
 
+def fastest(options, file):
+    """Seconds of XLA:CPU's fastest run; None where it doesn't end or fails."""
+    run = os.path.join(os.path.dirname(options.referee), "xla_run.py")
+    try:
+        done = subprocess.run([options.run, run, file, "--repeat", "3"], capture_output=True, text=True, timeout=180)
+    except subprocess.TimeoutExpired:
+        return None
+    records = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    return min(records[0]["seconds"]) if records else None
+
+
+def print_times(options, exports):
+    """What a fitted program takes on XLA:CPU, relative to the given one."""
+    print(f"{'XLA:CPU':40} ms before, after, ratio, the model's ratio")
+    ratios = []
+    for path, (out, report) in exports.items():
+        before, after = fastest(options, path), fastest(options, out)
+        if before is None or after is None:
+            print(f"{os.path.basename(path):40} no answer")
+            continue
+        ratio = after / before
+        ratios.append(ratio)
+        if not options.worse or ratio > 1.5:
+            model = report["modelled_seconds"] / report["free_modelled_seconds"]
+            print(f"{os.path.basename(path):40} {before * 1e3:9.1f} {after * 1e3:9.1f} {ratio:6.2f} {model:6.2f}", flush=True)
+    if ratios:
+        mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
+        print(f"XLA:CPU: {len(ratios)} programs, time {mean:.2f} in geometric mean, {sum(r > 1.5 for r in ratios)} above 1.5, worst {max(ratios):.2f}")
+
+
 def main():
     root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--lowtide", default=os.path.join(root, "build", "lowtide"))
     p.add_argument("--backend", action="append", default=[], help="NAME=PYTHON")
     p.add_argument("--referee", default=os.path.join(os.path.dirname(root), "shared", "referee", "xla_temp.py"))
+    p.add_argument("--run", help="PYTHON")
     p.add_argument("--worse", action="store_true")
     p.add_argument("files", nargs="+")
     options = p.parse_args()
@@ -75,6 +107,8 @@ def main():
                       f"{report['input_peak_bytes'] / MIB:9.0f} {report['peak_bytes'] / MIB:9.0f}")
             if logarithms:
                 print(f"{name}: {len(logarithms)} programs, geometric mean {math.exp(sum(logarithms) / len(logarithms)):.3f}, {worse} worse")
+        if options.run:
+            print_times(options, fitted(options, os.path.join(folder, "run"), []))
     return 0
 
 
