@@ -50,12 +50,13 @@ struct CheckedFit {
   LOWTIDE_PUBLIC std::string sentence() const;  ///< for people
 };
 
-/// `ours` is the chosen plan, or the tightest.
+/// `ours` is the chosen plan; if none meets the limit, the tightest.
 struct FitReport : PlanSummary {
   bool for_xla = false;               ///< sizes are a model of XLA's account
   std::vector<std::string> warnings;  ///< what a reader of the sizes should know
   std::string note;                   ///< the meaning of the sizes, if they aren't guaranteed
   std::optional<int64_t> limit;
+  double most_time = 0;  ///< without a limit: times the free plan's, and that without streams; 0: any
   bool met = true;
   bool interrupted = false;  ///< before all plans were tried, or the chosen one was fully reported
   int64_t given_peak = 0, free_peak = 0;

@@ -76,7 +76,8 @@ class LOWTIDE_PUBLIC Session {
   /// The fastest plan within the limit or, without a limit, the tightest, by a full search. An unmet limit is no error
   /// here: FitReport::met says so, and the plan is the tightest found.
   Result<Fit> fit(Module module, std::optional<int64_t> limit = {}, const PlanChosen& chosen = {}) const;
-  /// The same for a program that XLA will run; from a dump directory it takes XLA's input.
+  /// The same for a program that XLA will run; from a dump directory it takes XLA's input. Without a limit: the lowest
+  /// plan that takes at most 1.5 times the modelled time of the free plan, and of the program without streams.
   Result<FitForXla> fit_for_xla(Module module, std::optional<int64_t> limit = {}) const;
   /// The largest extent with which the program fits. "ARGUMENT:D" is dimension D of an argument, given by its path,
   /// name or number: whatever depends on the dimension is resized with it, and each program is planned; none is run.

@@ -15,6 +15,7 @@ namespace {
 
 constexpr size_t kMostMeasured = 20'000;  ///< steps of a timeline for which each pass is measured
 constexpr int64_t kOnlyRules = 1;         ///< plans
+constexpr double kMostTime = 1.5;         ///< without a limit: times the free plan's, and that without streams
 
 /// How much each pass lowers the peak that the passes before it left.
 Result<std::vector<RewriteRow>> rewrites_of(const Module& module, const Planner& planner, const Decisions& decisions,
@@ -74,7 +75,7 @@ Result<FittedForXla> fit_for_xla(const Input& input, const Target& target, std::
   const bool undivided = has_global_shapes(module);
   if (undivided) search.budget = kOnlyRules;
   LT_ASSIGN_OR_RETURN(const Frontier frontier, find_frontier(planner, search));
-  const FrontierPoint* point = limit ? frontier.within(*limit) : &frontier.tightest();
+  const FrontierPoint* point = limit ? frontier.within(*limit) : &frontier.within_time(kMostTime);
   FittedForXla fitted;
   FitReport& report = fitted.report;
   report.for_xla = true;
@@ -84,6 +85,7 @@ Result<FittedForXla> fit_for_xla(const Input& input, const Target& target, std::
       "itself and may need more or less";
   if (undivided) report.note += "; a program that is still to be divided over devices isn't streamed";
   report.limit = limit;
+  report.most_time = limit ? 0 : kMostTime;
   report.met = point != nullptr;
   if (!point) point = &frontier.tightest();
   LT_ASSIGN_OR_RETURN(fitted.module, planner.exported(point->decisions));

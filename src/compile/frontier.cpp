@@ -138,7 +138,7 @@ class Search {
   }
 
   void set_plain_ns(double ns) {
-    plain_ns_ = ns;
+    frontier_.plain_ns = ns;
     next_.state.most_ns = kFreeTime * ns + kSlackNs;
   }
 
@@ -194,7 +194,7 @@ class Search {
   bool is_enough() const {
     if (!is_brief_ || next_.state.is_free_found) return false;
     const FrontierPoint& free = frontier_.free;
-    if (free.temp_bytes <= kBriefArena && free.ns <= kBriefTime * plain_ns_ + kSlackNs) return true;
+    if (free.temp_bytes <= kBriefArena && free.ns <= kBriefTime * frontier_.plain_ns + kSlackNs) return true;
     const int64_t more = free.temp_bytes / kBytesPerInstruction / std::max<int64_t>(1, planner_.instructions());
     return frontier_.plans - plans_until_gain_ > kBriefPlans + more;
   }
@@ -539,7 +539,7 @@ class Search {
   const Decisions plain_ = planner_.target().takes() == Takes::kModule ? Decisions() : without_streams();
   Frontier frontier_;
   int64_t budget_ = 0, lowest_ = -1, plans_until_gain_ = 0;
-  double thrift_ = 1, plain_ns_ = 0, price_of_gain_ = 0;
+  double thrift_ = 1, price_of_gain_ = 0;
   double unhoisted_ns_ = 0;  ///< of the plan without streams, if the search for the free plan starts from a hoisted one
   NextSteps next_;
   Context& context_ = planner_.context();
@@ -556,6 +556,14 @@ const FrontierPoint* Frontier::within(int64_t limit) const {
     if (point.peak_bytes <= limit) return &point;
   }
   return nullptr;
+}
+
+const FrontierPoint& Frontier::within_time(double times) const {
+  const FrontierPoint* lowest = &points.front();
+  for (const FrontierPoint& point : points) {
+    if (point.ns <= times * std::min(plain_ns, free.ns)) lowest = &point;
+  }
+  return *lowest;
 }
 
 Result<Frontier> find_frontier(const Planner& planner, const FrontierOptions& options) {

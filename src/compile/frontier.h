@@ -22,11 +22,14 @@ struct Frontier {
   FrontierPoint free;                 ///< the free plan: the lowest that takes little more time than without streams
   Compiled free_plan;                 ///< the plan of that point
   std::vector<FrontierPoint> points;  ///< by decreasing peak; each takes more time than those before it
+  double plain_ns = 0;                ///< the program's time without decisions, except that invariants may be hoisted
   int64_t plans = 0;                  ///< tried
   bool interrupted = false;           ///< before all were tried
 
   /// The fastest whose peak is within the limit; null if none is.
   const FrontierPoint* within(int64_t limit) const;
+  /// The lowest of those that take at most this many times plain_ns and the free plan's time, or the fastest.
+  const FrontierPoint& within_time(double times) const;
   const FrontierPoint& tightest() const { return points.back(); }
 };
 

@@ -10,7 +10,8 @@ namespace {
 
 constexpr size_t kMostStorages = 8;
 constexpr size_t kMostNames = 24;   ///< of one storage
-constexpr int64_t kLeastPart = 32;  ///< of the load: smaller storages hardly contribute to the peak
+constexpr int64_t kLeastPart = 32;  ///< of the load: smaller storages hardly contribute to the peak,
+constexpr int64_t kSimilar = 2;     ///< unless the largest is at most so many times as large: many equal ones do
 
 /// Adds the leaf's value and, for a loop-carried one, also its initial value and the one that the body computes.
 void add_leaf(const LeafRef& leaf, std::vector<const Instruction*>& found) {
@@ -24,6 +25,16 @@ void add_leaf(const LeafRef& leaf, std::vector<const Instruction*>& found) {
   }
 }
 
+/// Keeps the largest of these storages or buffers.
+template <typename T>
+void keep_largest(std::vector<const T*>& alive, int64_t load_bytes) {
+  std::ranges::stable_sort(alive, [](const T* a, const T* b) { return a->bytes > b->bytes; });
+  if (alive.empty()) return;
+  const int64_t largest = alive.front()->bytes;
+  std::erase_if(alive, [&](const T* s) { return s->bytes * kLeastPart < load_bytes && s->bytes * kSimilar < largest; });
+  if (alive.size() > kMostStorages) alive.resize(kMostStorages);
+}
+
 }  // namespace
 
 std::vector<PeakValue> peak_values(const Program& program) {
@@ -32,11 +43,9 @@ std::vector<PeakValue> peak_values(const Program& program) {
   const Step at = static_cast<Step>(peak - program.live.begin());
   std::vector<const Storage*> alive;
   for (const Storage& s : program.storages) {
-    if (s.kind != StorageKind::kTemporary || at < s.born || at >= s.dies) continue;
-    if (s.bytes * kLeastPart >= program.load_bytes) alive.push_back(&s);
+    if (s.kind == StorageKind::kTemporary && at >= s.born && at < s.dies) alive.push_back(&s);
   }
-  std::ranges::stable_sort(alive, [](const Storage* a, const Storage* b) { return a->bytes > b->bytes; });
-  if (alive.size() > kMostStorages) alive.resize(kMostStorages);
+  keep_largest(alive, program.load_bytes);
   std::vector<PeakValue> names;
   for (const Storage* s : alive) {
     std::vector<const Instruction*> found;
@@ -50,11 +59,9 @@ std::vector<PeakValue> peak_values(const Account& account) {
   std::vector<const AccountBuffer*> alive;
   for (const AccountBuffer& b : account.buffers) {
     const bool temporary = b.kind == BufferKind::kTemporary && b.memory_space == 0;
-    if (!temporary || !b.alive_at(account.peak_step)) continue;
-    if (b.bytes * kLeastPart >= account.load_bytes) alive.push_back(&b);
+    if (temporary && b.alive_at(account.peak_step)) alive.push_back(&b);
   }
-  std::ranges::stable_sort(alive, [](const auto* a, const auto* b) { return a->bytes > b->bytes; });
-  if (alive.size() > kMostStorages) alive.resize(kMostStorages);
+  keep_largest(alive, account.load_bytes);
   std::vector<PeakValue> names;
   for (const AccountBuffer* b : alive) {
     std::vector<const Instruction*> found;

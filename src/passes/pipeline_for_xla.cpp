@@ -20,11 +20,13 @@
 #include "passes/rules/save_what_is_read.h"
 #include "passes/rules/scatter_one_hot_gradients.h"
 #include "passes/rules/sink_hoisted_values.h"
+#include "passes/rules/slice_operands.h"
 #include "passes/rules/split_merged_dimensions.h"
 #include "passes/rules/widen_scatters.h"
 #include "passes/xla/hold_recomputed.h"
 #include "passes/xla/keep_in_loops.h"
 #include "passes/xla/name_origins.h"
+#include "passes/xla/order_convolutions.h"
 #include "passes/xla/state_trip_counts.h"
 
 namespace lowtide::engine {
@@ -83,7 +85,11 @@ const std::vector<Pass>& pipeline_for_xla() {
          "again: what is streamed consumes its operand slice by slice"},
         {"sink-hoisted-values", sink_hoisted_values, Numerics::kExact,
          "again: what a stream reads whole need not stand beside it"},
+        {"slice-operands", slice_operands, Numerics::kExact,
+         "after sinking: of what is computed in a stream's loop XLA would compute and store all, in each iteration"},
         {"remove-dead-code", remove_dead_code, Numerics::kExact, "what was streamed stands without readers"},
+        {"order-convolutions", order_convolutions, Numerics::kExact,
+         "after streams, which make loops: only the entry's convolutions are ordered by XLA:CPU itself"},
         {"hold-recomputed", hold_recomputed, Numerics::kExact,
          "after the last pass that could merge values: XLA would merge what was recomputed, too"},
         {"keep-in-loops", keep_in_loops, Numerics::kExact,

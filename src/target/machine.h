@@ -81,7 +81,9 @@ struct Machine {
       0;                    ///< the same for values computed from indices and a few scalars, such as random numbers
   double kept_byte_ns = 0;  ///< of a value that could be recomputed later
 
-  bool merges_recomputed = false;  ///< XLA's compiler for it removes barriers before it merges equal operations
+  // What XLA's compiler for it does.
+  bool merges_recomputed = false;  ///< it removes barriers before it merges equal operations
+  bool widens_bf16 = false;        ///< it converts bf16 and 8-bit floats to f32: whole arrays, though slices are read
 
   std::vector<MemorySpace> spaces;  ///< the first is where buffers lie
   std::vector<Link> links;

@@ -58,6 +58,7 @@ Machine zen5() {
       .kept_byte_ns = 2,
 
       .merges_recomputed = true,
+      .widens_bf16 = true,
 
       .spaces = {{.name = "memory", .number = 0, .bytes = 0}},
       .links = {},

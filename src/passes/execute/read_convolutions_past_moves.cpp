@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "ops/convolution_labels.h"
 #include "passes/rules/maker.h"
 
 namespace lowtide::engine {
@@ -94,9 +95,7 @@ class Reader {
       any = true;
     }
     if (!any) return nullptr;
-    a_.dim_labels = labels(a_.input_batch, a_.input_feature, a_.input_spatial, "bf") + "_" +
-                    labels(a_.kernel_output_feature, a_.kernel_input_feature, a_.kernel_spatial, "oi") + "->" +
-                    labels(a_.output_batch, a_.output_feature, a_.output_spatial, "bf");
+    a_.dim_labels = dim_labels_of(a_);
     Instruction* made = maker_.like(convolution_, convolution_.shape, operands);
     made->attributes = a_;
     made->extra = convolution_.extra;
@@ -132,14 +131,6 @@ class Reader {
     move(operand == 0 ? a_.input_batch : a_.kernel_output_feature);
     move(operand == 0 ? a_.input_feature : a_.kernel_input_feature);
     for (int64_t& d : operand == 0 ? a_.input_spatial : a_.kernel_spatial) move(d);
-  }
-
-  static std::string labels(int64_t first, int64_t second, const Dims& spatial, const char* letters) {
-    std::string text(spatial.size() + 2, '?');
-    text[static_cast<size_t>(first)] = letters[0];
-    text[static_cast<size_t>(second)] = letters[1];
-    for (size_t w = 0; w < spatial.size(); ++w) text[static_cast<size_t>(spatial[w])] = static_cast<char>('0' + w);
-    return text;
   }
 
   const Instruction& convolution_;

@@ -3,6 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <compare>
+#include <functional>
+#include <limits>
+#include <map>
+#include <numeric>
 #include <optional>
 
 #include "analysis/uses.h"
@@ -12,11 +17,46 @@
 namespace lowtide::engine {
 namespace {
 
-/// Starts and sizes of a slice; a null start: the whole dimension.
+/// The start of a slice in one dimension: `times` the scalar `at`, clamped to 0 to `last`; a null scalar: the whole
+/// dimension.
+struct Start {
+  Instruction* at = nullptr;
+  int64_t last = 0;
+  int64_t times = 1;
+
+  auto operator<=>(const Start&) const = default;
+};
+
 struct Box {
-  std::vector<Instruction*> starts;
+  std::vector<Start> starts;
   Dims sizes;
 };
+
+/// A dimension that a reshape splits, and how many slices of it a slice of the result is.
+struct Merged {
+  size_t dimension;
+  int64_t times;
+};
+
+/// The operand's dimension, if any, of which dimension d of the reshape's result is the outermost part, and which
+/// contains only dimensions that the box takes whole apart from it.
+std::optional<Merged> split_along(const Instruction& reshape, size_t d, const Box& box) {
+  const Dims& from = reshape.operand(0).shape.dims;
+  const Dims& to = reshape.shape.dims;
+  const auto product = [](const Dims& dims, size_t end) {
+    return std::accumulate(dims.begin(), dims.begin() + static_cast<std::ptrdiff_t>(end), int64_t{1},
+                           std::multiplies<>());
+  };
+  size_t j = 0;
+  while (j < from.size() && (product(from, j) != product(to, d) || from[j] == 1)) ++j;
+  if (j == from.size() || to[d] == 0 || from[j] % to[d] != 0) return std::nullopt;
+  size_t end = d + 1;
+  while (end < to.size() && product(to, end) < product(from, j + 1)) {
+    if (box.starts[end++].at != nullptr) return std::nullopt;
+  }
+  if (product(to, end) != product(from, j + 1)) return std::nullopt;
+  return Merged{j, from[j] / to[d]};
+}
 
 class Slicer {
  public:
@@ -28,7 +68,7 @@ class Slicer {
     const Dims& extents = slice.operand(0).shape.dims;
     for (size_t d = 0; d < extents.size(); ++d) {
       const bool whole = slice.shape.dims[d] == extents[d];
-      box.starts.push_back(whole ? nullptr : slice.operands[1 + d]);
+      box.starts.push_back(whole ? Start{} : Start{slice.operands[1 + d], extents[d] - slice.shape.dims[d]});
       box.sizes.push_back(slice.shape.dims[d]);
     }
     start_type_ = slice.operand(1).shape.type;
@@ -43,19 +83,28 @@ class Slicer {
     const bool made_here = id >= ordered_.size();
     if (made_here || ordered_[id] || uses_.of(i).size() != 1 || &i == i.parent->root) return {};
     if (!i.shape.is_array() || !i.shape.dynamic.empty() || i.sharding || !i.called.empty()) return {};
-    const bool moves = i.opcode == Opcode::kBroadcast || i.opcode == Opcode::kTranspose || i.opcode == Opcode::kReshape;
+    const bool moves = i.opcode == Opcode::kBroadcast || i.opcode == Opcode::kTranspose ||
+                       i.opcode == Opcode::kReshape || i.opcode == Opcode::kGather;
     if (!moves && memory_class(i.opcode) != MemoryClass::kElementwise) return {};
     std::vector<Box> boxes;
     for (size_t k = 0; k < i.operands.size(); ++k) {
       const Shape& shape = i.operand(k).shape;
       if (!shape.is_array() || !shape.dynamic.empty()) return {};
-      Box& of = boxes.emplace_back(std::vector<Instruction*>(shape.dims.size(), nullptr), shape.dims);
+      Box& of = boxes.emplace_back(std::vector<Start>(shape.dims.size()), shape.dims);
       for (size_t d = 0; d < box.starts.size(); ++d) {
         int64_t j = 0;
-        if (box.starts[d] == nullptr) continue;
+        if (box.starts[d].at == nullptr) continue;
         const InStep in_step = operand_in_step(i, k, static_cast<int64_t>(d), j);
-        if (in_step == InStep::kNo) return {};
+        if (in_step == InStep::kNo) {
+          const auto merged = i.opcode == Opcode::kReshape ? split_along(i, d, box) : std::nullopt;
+          if (!merged || !counts(shape.dims[merged->dimension])) return {};
+          of.starts[merged->dimension] = box.starts[d];
+          of.starts[merged->dimension].times *= merged->times;
+          of.sizes[merged->dimension] = box.sizes[d] * merged->times;
+          continue;
+        }
         if (in_step == InStep::kAbsent) continue;
+        if (i.opcode == Opcode::kGather && k == 0) return {};  // a slice of a whole table, for a few of its rows
         of.starts[static_cast<size_t>(j)] = box.starts[d];
         of.sizes[static_cast<size_t>(j)] = box.sizes[d];
       }
@@ -77,21 +126,32 @@ class Slicer {
     if (box.sizes == i->shape.dims) return i;
     if (const auto boxes = boxes_of_operands(*i, box)) return made_of_slices(*i, box, *boxes);
     std::vector<Instruction*> operands{i};
-    for (Instruction* start : box.starts) operands.push_back(start ? start : zero());
+    for (const Start& start : box.starts) operands.push_back(scalar(start));
     return maker_.make(Opcode::kDynamicSlice, Shape::array(i->shape.type, box.sizes), operands,
                        DynamicSliceAttributes{box.sizes});
   }
 
-  Instruction* zero() {
-    if (zero_ == nullptr) zero_ = maker_.constant(start_type_, 0);
-    return zero_;
+  /// Can the type of the starts count so many elements?
+  bool counts(int64_t elements) const {
+    return stored_bytes(start_type_) >= 4 && elements <= std::numeric_limits<int32_t>::max();
+  }
+
+  /// A slice clamps its start, but a multiple of one that is out of bounds could overflow.
+  Instruction* scalar(const Start& start) {
+    if (start.at != nullptr && start.times == 1) return start.at;
+    Instruction*& made = made_[start];
+    if (made != nullptr) return made;
+    if (start.at == nullptr) return made = maker_.constant(start_type_, 0);
+    Instruction* at =
+        maker_.make(Opcode::kClamp, start.at->shape, {scalar({}), start.at, maker_.constant(start_type_, start.last)});
+    return made = maker_.binary(Opcode::kMultiply, at, maker_.constant(start_type_, start.times));
   }
 
   const Uses& uses_;
   const std::vector<bool>& ordered_;
   Maker& maker_;
   ElementType start_type_ = ElementType::kS32;
-  Instruction* zero_ = nullptr;
+  std::map<Start, Instruction*> made_;  ///< starts, zero included
 };
 
 }  // namespace

@@ -7,11 +7,13 @@
 /// Saves stored values in the chain before a slice: a value that is best stored, because it is read several times, is
 /// stored only with the slice's extent. Streams leave such slices of values that aren't computed tile by tile.
 ///
-/// Looked through: elementwise work, broadcasts, transposes, and reshapes that keep the sliced dimensions.
+/// Looked through: elementwise work, broadcasts, transposes, gathers, and reshapes that keep the sliced dimensions, or of
+/// which these are the outermost parts of one.
 ///
 /// Requires: verified.  Keeps: roots, donation, schedule.
 /// Numerics: exact: the same operations on the same values, fewer of them.
-/// Not moved: slices of values with another reader, which needs the whole value or another part of it.
+/// Not moved: slices of values with another reader, which needs the whole value or another part of it; and of a
+/// gather's table, of which a few rows may be read.
 /// Tests: tests/text/passes/slice-operands/
 
 #include "passes/pass.h"

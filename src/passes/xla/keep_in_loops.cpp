@@ -8,9 +8,17 @@
 #include "analysis/leaf_bytes.h"
 #include "analysis/trip_count.h"
 #include "passes/xla/barrier.h"
+#include "target/target.h"
 
 namespace lowtide::engine {
 namespace {
+
+/// Does XLA:CPU convert all of the operand, an array of narrow floats, of which this reads slices?
+bool reads_slices_of_narrow_floats(const Instruction& i) {
+  const bool slices = i.opcode == Opcode::kDynamicSlice || i.opcode == Opcode::kSlice || i.opcode == Opcode::kGather;
+  return slices && is_floating(i.shape.type) && i.shape.type != ElementType::kF16 && stored_bytes(i.shape.type) <= 2 &&
+         safe_logical_bytes(i.operand(0).shape) >= kSmallestTied;
+}
 
 bool is_element_of(const Instruction& i, const Instruction& parameter) {
   return i.opcode == Opcode::kGetTupleElement && i.operands[0] == &parameter;
@@ -19,12 +27,16 @@ bool is_element_of(const Instruction& i, const Instruction& parameter) {
 /// The body of one loop.
 class Body {
  public:
-  Body(Computation& body, int64_t counter) : body_(body), counter_(counter), parameter_(*body.parameters()[0]) {}
+  Body(Computation& body, int64_t counter, const Machine& machine)
+      : body_(body), counter_(counter), machine_(machine), parameter_(*body.parameters()[0]) {}
 
   /// Was anything tied?
   bool tie() {
     find_invariant();
-    if (!makes_large_) return false;
+    int64_t carried = 0;
+    for (const Shape& element : parameter_.shape.elements) carried += safe_logical_bytes(element);
+    if (hoisted_bytes() < std::max(kSmallestTied, carried / kSmallPartTied)) made_.clear();
+    if (machine_.widens_bf16) find_slices();
     collect_sources();
     if (sources_.empty()) return false;
     put_barrier();
@@ -65,16 +77,38 @@ class Body {
         continue;
       }
       made_.insert(i.get());
-      makes_large_ = makes_large_ || safe_logical_bytes(i->shape) >= kSmallestTied;
     }
   }
 
-  /// Collects operands of computed invariants that aren't computed themselves.
+  /// The computed invariants that a compiler would store before the loop: those that something else reads.
+  int64_t hoisted_bytes() const {
+    std::unordered_set<const Instruction*> hoisted;
+    for (const auto& i : body_.instructions()) {
+      if (made_.contains(i.get())) continue;
+      for (const Instruction* operand : i->operands) {
+        if (made_.contains(operand)) hoisted.insert(operand);
+      }
+    }
+    int64_t bytes = 0;
+    for (const Instruction* i : hoisted) bytes += safe_logical_bytes(i->shape);
+    return bytes;
+  }
+
+  void find_slices() {
+    for (const auto& i : body_.instructions()) {
+      if (reads_slices_of_narrow_floats(*i) && invariant_.contains(i->operands[0]) && i->control_predecessors.empty()) {
+        made_.insert(i.get());
+      }
+    }
+  }
+
+  /// Collects operands of what is computed from invariants that aren't computed themselves.
   void collect_sources() {
     std::unordered_set<const Instruction*> read;
     for (const Instruction* made : made_) read.insert(made->operands.begin(), made->operands.end());
     for (const auto& i : body_.instructions()) {
-      const bool array = i->shape.rank() > 0 && (i->opcode == Opcode::kIota || is_element_of(*i, parameter_));
+      const bool array = i->shape.rank() > 0 && invariant_.contains(i.get()) &&
+                         (i->opcode == Opcode::kIota || is_element_of(*i, parameter_));
       if (array && read.contains(i.get())) sources_.push_back(i.get());
     }
   }
@@ -108,15 +142,16 @@ class Body {
 
   Computation& body_;
   int64_t counter_;
+  const Machine& machine_;
   Instruction& parameter_;
-  std::unordered_set<const Instruction*> invariant_, made_;
+  std::unordered_set<const Instruction*> invariant_;
+  std::unordered_set<const Instruction*> made_;  ///< of invariants: what is to read them through the barrier
   std::vector<Instruction*> sources_;
-  bool makes_large_ = false;
 };
 
 }  // namespace
 
-Result<PassResult> keep_in_loops(Module& module) {
+Result<PassResult> keep_in_loops(Module& module, const Target& target) {
   PassResult result;
   std::unordered_set<const Computation*> seen;
   for (const auto& computation : module.computations()) {
@@ -125,11 +160,11 @@ Result<PassResult> keep_in_loops(Module& module) {
       Computation& body = *i->called[1];
       const std::optional<TripCount> trips = trip_count(*i);
       if (!trips || trips->carry < 0 || body.root->opcode != Opcode::kTuple || !seen.insert(&body).second) continue;
-      result.count += Body(body, trips->carry).tie() ? 1 : 0;
+      result.count += Body(body, trips->carry, target.machine()).tie() ? 1 : 0;
     }
   }
   result.changed = result.count > 0;
-  result.note = fmt::format("what {} loops make anew in each trip stays in them", result.count);
+  result.note = fmt::format("what {} loops compute from invariants in each iteration stays in them", result.count);
   return result;
 }
 

@@ -10,10 +10,14 @@
 /// Saves bytes(m) during the loop: XLA's loop-invariant code motion hoists whatever depends only on invariant elements,
 /// regardless of its size. Through the barrier it depends on the counter.
 ///
+/// On XLA:CPU slices and gathered rows of invariant bf16 and 8-bit floats are tied as well: it converts what it
+/// computes with to f32, the whole array before a slice, and hoists that: twice the array's bytes (four times those of
+/// 8 bits). Tied, the conversion is part of the loop over the slice's elements.
+///
 /// Requires: verified, no calls.  Keeps: roots, donation, schedule.
 /// Numerics: exact.
-/// Not tied: loops in which nothing large is computed from invariants; values smaller than kSmallestTied; loops with an
-/// unknown counter.
+/// Not tied: what is less than kSmallestTied, or than 1/kSmallPartTied of what the loop carries: the barrier itself can
+/// cost as much (two fields of a small ocean model on a GPU, whose mask takes less); loops with an unknown counter.
 /// Tried: a barrier around m itself: it is moved with its operands.
 /// Tests: tests/text/passes/keep-in-loops/
 
@@ -22,7 +26,8 @@
 namespace lowtide::engine {
 
 inline constexpr int64_t kSmallestTied = 1 << 16;  ///< bytes
+inline constexpr int64_t kSmallPartTied = 4;       ///< of what the loop carries: a barrier can cost as much
 
-Result<PassResult> keep_in_loops(Module& module);
+Result<PassResult> keep_in_loops(Module& module, const Target& target);
 
 }  // namespace lowtide::engine
