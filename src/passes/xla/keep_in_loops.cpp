@@ -33,9 +33,7 @@ class Body {
   /// Was anything tied?
   bool tie() {
     find_invariant();
-    int64_t carried = 0;
-    for (const Shape& element : parameter_.shape.elements) carried += safe_logical_bytes(element);
-    if (hoisted_bytes() < std::max(kSmallestTied, carried / kSmallPartTied)) made_.clear();
+    if (!makes_large_ || makes_small_masks()) made_.clear();
     if (machine_.widens_bf16) find_slices();
     collect_sources();
     if (sources_.empty()) return false;
@@ -77,10 +75,25 @@ class Body {
         continue;
       }
       made_.insert(i.get());
+      makes_large_ = makes_large_ || safe_logical_bytes(i->shape) >= kSmallestTied;
     }
   }
 
-  /// The computed invariants that a compiler would store before the loop: those that something else reads.
+  /// Are computed invariants made of indices alone, and take little where they are stored before the loop?
+  bool makes_small_masks() const {
+    for (const Instruction* made : made_) {
+      if (std::ranges::any_of(made->operands, [&](const Instruction* o) {
+            return o->shape.rank() > 0 && is_element_of(*o, parameter_);
+          })) {
+        return false;
+      }
+    }
+    int64_t carried = 0;
+    for (const Shape& element : parameter_.shape.elements) carried += safe_logical_bytes(element);
+    return hoisted_bytes() * kSmallPartOfMasks < carried;
+  }
+
+  /// Of the computed invariants that a compiler would store before the loop: those that something else reads.
   int64_t hoisted_bytes() const {
     std::unordered_set<const Instruction*> hoisted;
     for (const auto& i : body_.instructions()) {
@@ -147,6 +160,7 @@ class Body {
   std::unordered_set<const Instruction*> invariant_;
   std::unordered_set<const Instruction*> made_;  ///< of invariants: what is to read them through the barrier
   std::vector<Instruction*> sources_;
+  bool makes_large_ = false;
 };
 
 }  // namespace

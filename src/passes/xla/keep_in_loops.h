@@ -16,17 +16,17 @@
 ///
 /// Requires: verified, no calls.  Keeps: roots, donation, schedule.
 /// Numerics: exact.
-/// Not tied: what is less than kSmallestTied, or than 1/kSmallPartTied of what the loop carries: the barrier itself can
-/// cost as much (two fields of a small ocean model on a GPU, whose mask takes less); loops with an unknown counter.
-/// Tried: a barrier around m itself: it is moved with its operands.
-/// Tests: tests/text/passes/keep-in-loops/
+/// Not tied: values smaller than kSmallestTied; masks that are made of indices alone and take less than
+/// 1/kSmallPartOfMasks of what the loop carries: computed in the loop they can cost as much (two fields of a small
+/// ocean model on a GPU); loops with an unknown counter. Tried: a barrier around m itself: it is moved with its
+/// operands. Tests: tests/text/passes/keep-in-loops/
 
 #include "passes/pass.h"
 
 namespace lowtide::engine {
 
 inline constexpr int64_t kSmallestTied = 1 << 16;  ///< bytes
-inline constexpr int64_t kSmallPartTied = 4;       ///< of what the loop carries: a barrier can cost as much
+inline constexpr int64_t kSmallPartOfMasks = 4;
 
 Result<PassResult> keep_in_loops(Module& module, const Target& target);
 
