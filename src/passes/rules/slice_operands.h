@@ -7,8 +7,8 @@
 /// Saves stored values in the chain before a slice: a value that is best stored, because it is read several times, is
 /// stored only with the slice's extent. Streams leave such slices of values that aren't computed tile by tile.
 ///
-/// Looked through: elementwise work, broadcasts, transposes, gathers, and reshapes that keep the sliced dimensions, or of
-/// which these are the outermost parts of one.
+/// Looked through: elementwise work, broadcasts, transposes, gathers, and reshapes that keep the sliced dimensions or
+/// split one whose outermost part is sliced.
 ///
 /// Requires: verified.  Keeps: roots, donation, schedule.
 /// Numerics: exact: the same operations on the same values, fewer of them.
