@@ -415,13 +415,13 @@ std::string run_file(const std::string& path, bool update) {
 
 int main(int argc, char** argv) {
   bool update = false, expect_failure = false;
+  const std::map<std::string, bool*> options = {{"--update", &update},
+                                                {"--expect-failure", &expect_failure},
+                                                {"--compiled", &compiled_only},
+                                                {"--texts", &texts_only}};
   int count = 0, failed = 0;
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
-    const std::map<std::string, bool*> options = {{"--update", &update},
-                                                  {"--expect-failure", &expect_failure},
-                                                  {"--compiled", &compiled_only},
-                                                  {"--texts", &texts_only}};
     if (const auto option = options.find(argument); option != options.end()) {
       *option->second = true;
       continue;

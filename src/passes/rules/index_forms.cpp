@@ -218,6 +218,27 @@ int64_t dimension_before_reshape(const Instruction& reshape, int64_t d) {
   return -1;
 }
 
+std::vector<Regrouped> regrouped(const Instruction& reshape) {
+  const Dims &from = reshape.operand(0).shape.dims, &to = reshape.shape.dims;
+  std::vector<Regrouped> groups;
+  if (contains(from, 0) || contains(to, 0)) return groups;
+  size_t i = 0, j = 0;
+  while (i < from.size() || j < to.size()) {
+    Regrouped group;
+    int64_t left = 1, right = 1;
+    const auto take = [](const Dims& dims, size_t& next, int64_t& product, std::vector<size_t>& taken) {
+      if (next == dims.size()) return;
+      if (dims[next] > 1) taken.push_back(next);
+      product *= dims[next++];
+    };
+    take(from, i, left, group.from);
+    take(to, j, right, group.to);
+    while (left != right) left < right ? take(from, i, left, group.from) : take(to, j, right, group.to);
+    groups.push_back(std::move(group));
+  }
+  return groups;
+}
+
 int64_t dimension_of_operand(const Instruction& i, int64_t d) {
   switch (i.opcode) {
     case Opcode::kCopy: return d;

@@ -5,6 +5,7 @@
 /// but may be missing.
 
 #include <optional>
+#include <vector>
 
 #include "passes/rules/maker.h"
 
@@ -13,6 +14,16 @@ namespace lowtide::engine {
 /// The dimension of a reshape's operand that is dimension `d` of its result: as long, with as many elements before it.
 /// -1: none, the reshape merges or splits it.
 int64_t dimension_before_reshape(const Instruction& reshape, int64_t d);
+
+/// Consecutive dimensions of a reshape's operand and result that hold the same elements, and contain no smaller group.
+struct Regrouped {
+  std::vector<size_t> from, to;  ///< without dimensions of one element
+  bool is_kept() const { return from.size() == 1 && to.size() == 1; }
+  bool is_merged() const { return from.size() > 1 && to.size() == 1; }
+  bool is_split() const { return from.size() == 1 && to.size() > 1; }
+};
+/// In order; none for arrays without elements.
+std::vector<Regrouped> regrouped(const Instruction& reshape);
 
 /// For a value with the operand's elements in other places (reshape, transpose, broadcast, copy): the operand's
 /// dimension that is dimension `d` of the result; -1: there is none, or it is another operation.

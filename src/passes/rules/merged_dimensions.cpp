@@ -6,38 +6,10 @@
 #include "ops/infer.h"
 #include "ops/op_rule.h"
 #include "passes/rewrite.h"
+#include "passes/rules/index_forms.h"
 
 namespace lowtide::engine {
 namespace {
-
-/// Consecutive dimensions of a reshape's operand and result that hold the same elements, and contain no smaller group.
-struct Regrouped {
-  std::vector<size_t> from, to;  ///< without dimensions of one element
-  bool is_kept() const { return from.size() == 1 && to.size() == 1; }
-  bool is_merged() const { return from.size() > 1 && to.size() == 1; }
-  bool is_split() const { return from.size() == 1 && to.size() > 1; }
-};
-
-std::vector<Regrouped> regrouped(const Instruction& reshape) {
-  const Dims &from = reshape.operand(0).shape.dims, &to = reshape.shape.dims;
-  std::vector<Regrouped> groups;
-  if (contains(from, 0) || contains(to, 0)) return groups;
-  size_t i = 0, j = 0;
-  while (i < from.size() || j < to.size()) {
-    Regrouped group;
-    int64_t left = 1, right = 1;
-    const auto take = [](const Dims& dims, size_t& next, int64_t& product, std::vector<size_t>& taken) {
-      if (next == dims.size()) return;
-      if (dims[next] > 1) taken.push_back(next);
-      product *= dims[next++];
-    };
-    take(from, i, left, group.from);
-    take(to, j, right, group.to);
-    while (left != right) left < right ? take(from, i, left, group.from) : take(to, j, right, group.to);
-    groups.push_back(std::move(group));
-  }
-  return groups;
-}
 
 size_t leaf_count(const Instruction& i) { return i.shape.is_tuple() ? i.shape.elements.size() : 1; }
 const Shape& leaf_shape(const Instruction& i, size_t leaf) {

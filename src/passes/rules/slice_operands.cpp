@@ -4,13 +4,12 @@
 
 #include <algorithm>
 #include <compare>
-#include <functional>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <optional>
 
 #include "analysis/uses.h"
+#include "passes/rules/index_forms.h"
 #include "passes/rules/maker.h"
 #include "passes/stream/walk.h"
 
@@ -38,24 +37,16 @@ struct Merged {
   int64_t times;
 };
 
-/// The operand's dimension, if any, of which dimension d of the reshape's result is the outermost part, and which
-/// contains only dimensions that the box takes whole apart from it.
+/// The operand's dimension, if any, of which dimension d of the reshape's result is the outermost part, and of which
+/// the box takes all other parts whole.
 std::optional<Merged> split_along(const Instruction& reshape, size_t d, const Box& box) {
-  const Dims& from = reshape.operand(0).shape.dims;
-  const Dims& to = reshape.shape.dims;
-  const auto product = [](const Dims& dims, size_t end) {
-    return std::accumulate(dims.begin(), dims.begin() + static_cast<std::ptrdiff_t>(end), int64_t{1},
-                           std::multiplies<>());
-  };
-  size_t j = 0;
-  while (j < from.size() && (product(from, j) != product(to, d) || from[j] == 1)) ++j;
-  if (j == from.size() || to[d] == 0 || from[j] % to[d] != 0) return std::nullopt;
-  size_t end = d + 1;
-  while (end < to.size() && product(to, end) < product(from, j + 1)) {
-    if (box.starts[end++].at != nullptr) return std::nullopt;
+  for (const Regrouped& g : regrouped(reshape)) {
+    if (!g.is_split() || g.to.front() != d) continue;
+    const auto is_sliced = [&](size_t part) { return part != d && box.starts[part].at != nullptr; };
+    if (std::ranges::any_of(g.to, is_sliced)) return std::nullopt;
+    return Merged{g.from[0], reshape.operand(0).shape.dims[g.from[0]] / reshape.shape.dims[d]};
   }
-  if (product(to, end) != product(from, j + 1)) return std::nullopt;
-  return Merged{j, from[j] / to[d]};
+  return std::nullopt;
 }
 
 class Slicer {

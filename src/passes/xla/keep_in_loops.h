@@ -18,15 +18,16 @@
 /// Numerics: exact.
 /// Not tied: values smaller than kSmallestTied; masks that are made of indices alone and take less than
 /// 1/kSmallPartOfMasks of what the loop carries: computed in the loop they can cost as much (two fields of a small
-/// ocean model on a GPU); loops with an unknown counter. Tried: a barrier around m itself: it is moved with its
-/// operands. Tests: tests/text/passes/keep-in-loops/
+/// ocean model on a GPU); loops with an unknown counter.
+/// Tried: a barrier around m itself: it is moved with its operands.
+/// Tests: tests/text/passes/keep-in-loops/
 
 #include "passes/pass.h"
 
 namespace lowtide::engine {
 
 inline constexpr int64_t kSmallestTied = 1 << 16;  ///< bytes
-inline constexpr int64_t kSmallPartOfMasks = 4;
+inline constexpr int64_t kSmallPartOfMasks = 4;    ///< of what the loop carries
 
 Result<PassResult> keep_in_loops(Module& module, const Target& target);
 
