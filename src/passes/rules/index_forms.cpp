@@ -5,6 +5,7 @@
 #include <map>
 
 #include "ir/literal.h"
+#include "ops/infer.h"
 #include "passes/canonicalise/remove_noop_casts.h"
 
 namespace lowtide::engine {
