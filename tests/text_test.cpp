@@ -24,6 +24,7 @@
 #include "support/run_compiled.h"
 #include "support/test_context.h"
 #include "target/cpu.h"
+#include "target/xla.h"
 #include "text/hlo.h"
 #include "text/stablehlo.h"
 
@@ -47,6 +48,7 @@ struct Test {
   std::string path, text;
   std::string run;                     ///< "verify", "eval", "opt", "regions", "plan", "resize"
   bool exact = false;                  ///< of opt: every sum in its order
+  bool for_xla = false;                ///< of opt: as for XLA:CPU
   int64_t few = 8;                     ///< of resize: the smallest of the new extents
   std::vector<std::string> passes;     ///< of opt and regions
   std::vector<std::string> errors;     ///< words that the fault must contain
@@ -97,6 +99,8 @@ std::string read_directives(Test& test) {
           test.few = std::atoll(names.c_str());
         } else if (word == "--exact") {
           test.exact = true;
+        } else if (word == "--for-xla") {
+          test.for_xla = true;
         } else if (take_prefix(word, "--passes=", names)) {
           test.passes = split(names, ',');
         } else {
@@ -221,7 +225,7 @@ Outcome run_opt(const Test& test, Module& module) {
     const bool left_out = test.exact && numerics_of(pass, module) == Numerics::kReassociated;
     if (!left_out) loosest = std::max(loosest, numerics_of(pass, module));
   }
-  const auto records = run_passes(module, passes, cpu_target());
+  const auto records = run_passes(module, passes, test.for_xla ? xla_target() : cpu_target());
   if (!records.ok() || !test.errors.empty()) {
     outcome.failure = check_fault(test, records.ok() ? Status() : records.status(), false);
     return outcome;

@@ -55,7 +55,8 @@ class MakeAccount {
     if (timeline_.truncated) {
       out_.warnings.push_back("some calls are recursive, too deep or too many: each is counted as one step");
     }
-    const Values values = find_values(module_, leaves_, timeline_, donation_, {.reshape_is_view = !scheduled_});
+    const Values values = find_values(module_, leaves_, timeline_, donation_,
+                                      {.reshape_is_view = !scheduled_, .tests_initial = !scheduled_});
     const Liveness liveness = find_liveness(module_, leaves_, timeline_, values, donation_, virtual_);
     const XlaBackend backend = backend_of(module_);
     in_image_ = scheduled_ && backend == XlaBackend::kTpu;

@@ -2,8 +2,13 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <numeric>
+#include <optional>
+#include <set>
 #include <unordered_map>
+
+#include "analysis/late_readers.h"
 
 namespace lowtide::engine {
 namespace {
@@ -14,14 +19,6 @@ struct Place {
   const Frame* frame = nullptr;
   int32_t leaf = 0;  ///< its number within the instruction
 };
-
-bool overlap(const std::vector<Lifetime>& a, const std::vector<Lifetime>& b) {
-  for (size_t i = 0, j = 0; i < a.size() && j < b.size();) {
-    if (a[i].overlaps(b[j])) return true;
-    (a[i].dies < b[j].dies ? i : j)++;
-  }
-  return false;
-}
 
 std::vector<Lifetime> merged(std::vector<Lifetime> all) {
   std::sort(all.begin(), all.end(), [](const Lifetime& a, const Lifetime& b) { return a.born < b.born; });
@@ -129,20 +126,22 @@ class Assign {
     return number;
   }
 
-  /// May `after` reuse the bytes of `before`, which must die at the step at which `after` begins?
-  bool may_follow(const ValueGroup& before, const ValueGroup& after) const {
-    const Step step = after.alive.front().born;
-    if (before.alive.back().dies != step + 1) return false;
-    const Place& place = place_[static_cast<size_t>(after.values.front())];
+  /// May value `v`, which begins at this step, reuse the bytes of a value of group `before` that dies there?
+  bool may_follow(const ValueGroup& before, int32_t v, Step step) const {
+    const Place& place = place_[static_cast<size_t>(v)];
     const auto number = static_cast<int32_t>(&before - out_.groups.data());
     const auto dies_here = [&](int32_t value) {
       return live_.last[static_cast<size_t>(value)] == step && group_of_[static_cast<size_t>(value)] == number;
     };
+    for (auto [at, end] = values_.continues.equal_range(v); at != end; ++at) {
+      if (dies_here(at->second)) return !is_copied_into_loop(place);
+    }
     bool possible = false;
     const bool walked = visit_reads(place, [&](int32_t value, const InPlacePair& pair, bool elementwise) {
       if (!dies_here(value)) return true;
       const bool direct = pair.operand >= 0;
-      if (direct ? !may_overwrite(*place.instruction, pair, options_.backend) : !elementwise) {
+      const bool in_place = direct ? may_overwrite(*place.instruction, pair, options_.backend) : elementwise;
+      if (!in_place || (direct && pair.operand == 0 && is_copied(*place.instruction, 0))) {
         // XLA requires one operand that allows it; a kernel that reads a value twice must allow it each time.
         if (!options_.trust_ties) return false;
         return true;
@@ -153,20 +152,63 @@ class Assign {
     return walked && possible;
   }
 
+  /// Is what enters the loop's state here copied?
+  bool is_copied_into_loop(const Place& place) const {
+    if (place.instruction->opcode != Opcode::kParameter || place.frame->caller->opcode != Opcode::kWhile) return false;
+    const Instruction& loop = *place.frame->caller;
+    const bool flat = leaves_.count(loop) == static_cast<int32_t>(loop.shape.elements.size());
+    return flat && is_copied(loop, static_cast<size_t>(place.leaf));
+  }
+
+  /// Does XLA copy this operand before it is updated, since another reader isn't ordered before the update?
+  bool is_copied(const Instruction& i, size_t operand) const {
+    if (options_.trust_ties || (i.opcode != Opcode::kDynamicUpdateSlice && i.opcode != Opcode::kWhile)) return false;
+    const auto [known, fresh] = copied_.try_emplace(&i);
+    if (fresh) known->second = copied_operands(i);
+    return known->second.contains(operand);
+  }
+
+  std::set<size_t> copied_operands(const Instruction& i) const {
+    std::set<size_t> copied;
+    const InPlaceUpdate update = update_at(i);
+    if (update.operands.empty()) return copied;
+    const auto [uses, fresh] = uses_.try_emplace(i.parent);
+    if (fresh) uses->second = std::make_unique<Uses>(*i.parent);
+    std::optional<OrderedBefore> before;
+    for (const size_t k : update.operands) {
+      const Instruction& array = update.by->operand(k);
+      if (uses->second->of(array).size() < 2) continue;
+      if (!before) before.emplace(update);
+      if (!before->late_readers(array, *uses->second).empty()) copied.insert(k);
+    }
+    return copied;
+  }
+
   /// Calls f(value, pair, elementwise) for each value that an instruction reads: operands directly (pair.operand >= 0),
-  /// and operands of virtual values; `elementwise`: only elementwise operations of its own extents are between. f
-  /// returns whether to continue.
+  /// and operands of virtual values; `elementwise`: only elementwise operations of its own extents are between. Of an
+  /// elementwise operand that is stored, too: XLA computes it again in this kernel, or both in one. f returns whether
+  /// to continue.
   template <class F>
   bool visit_reads(const Place& place, F&& f) const {
     const Instruction& i = *place.instruction;
     const bool kernel = memory_class(i.opcode) == MemoryClass::kElementwise;
-    std::vector<std::pair<const Instruction*, bool>> pending;
+    struct Pending {
+      const Instruction* at;
+      bool elementwise, merged;
+    };
+    std::vector<Pending> pending;
+    const auto merge = [&](const Instruction& operand, bool elementwise) {
+      if (elementwise && memory_class(operand.opcode) == MemoryClass::kElementwise)
+        pending.push_back({&operand, true, true});
+    };
     for (size_t o = 0; o < i.operands.size(); ++o) {
       const Instruction& operand = *i.operands[o];
+      const bool on = kernel && operand.shape.dims == i.shape.dims;
       if (!virtual_.empty() && virtual_[static_cast<size_t>(operand.id)]) {
-        pending.emplace_back(&operand, kernel && operand.shape.dims == i.shape.dims);
+        pending.push_back({&operand, on, false});
         continue;
       }
+      if (!virtual_.empty()) merge(operand, on);
       const int32_t first = place.frame->first_leaf + leaves_.first(operand);
       for (int32_t l = 0; l < leaves_.count(operand); ++l) {
         const InPlacePair pair{static_cast<int32_t>(o), l, place.leaf};
@@ -175,7 +217,7 @@ class Assign {
     }
     ++walk_;
     while (!pending.empty()) {
-      const auto [at, elementwise] = pending.back();
+      const auto [at, elementwise, merged] = pending.back();
       pending.pop_back();
       // A virtual value may be reached along several paths; one elementwise path and one other are enough.
       int32_t& seen = seen_[2 * static_cast<size_t>(at->id) + (elementwise ? 1 : 0)];
@@ -185,9 +227,10 @@ class Assign {
       for (const Instruction* operand : at->operands) {
         const bool on = same && operand->shape.dims == at->shape.dims;
         if (virtual_[static_cast<size_t>(operand->id)]) {
-          pending.emplace_back(operand, on);
+          pending.push_back({operand, on, merged});
           continue;
         }
+        if (!merged) merge(*operand, on);
         const int32_t first = place.frame->first_leaf + leaves_.first(*operand);
         for (int32_t l = 0; l < leaves_.count(*operand); ++l) {
           if (!f(values_.of_leaf[static_cast<size_t>(first + l)], InPlacePair{-1, l, place.leaf}, on)) return false;
@@ -197,16 +240,23 @@ class Assign {
     return true;
   }
 
+  /// Do their lifetimes overlap other than in steps at which one is read for the last time and the other is written?
   bool clash(const ValueGroup& a, const ValueGroup& b) const {
-    if (!overlap(a.alive, b.alive)) return false;
-    // They may still share one step, in which one is read for the last time and the other is written.
-    if (may_follow(a, b) && !overlap(without_last_step(a.alive), b.alive)) return false;
-    return !(may_follow(b, a) && !overlap(a.alive, without_last_step(b.alive)));
+    for (size_t i = 0, j = 0; i < a.alive.size() && j < b.alive.size();) {
+      const Lifetime &x = a.alive[i], &y = b.alive[j];
+      if (x.overlaps(y) && !hands_over(a, x, b, y) && !hands_over(b, y, a, x)) return true;
+      (x.dies < y.dies ? i : j)++;
+    }
+    return false;
   }
 
-  static std::vector<Lifetime> without_last_step(std::vector<Lifetime> alive) {
-    if (--alive.back().dies <= alive.back().born) alive.pop_back();
-    return alive;
+  /// Does a lifetime of `before` end where one of `after` begins, with a value that may reuse its bytes?
+  bool hands_over(const ValueGroup& before, const Lifetime& x, const ValueGroup& after, const Lifetime& y) const {
+    const Step step = y.born;
+    if (x.dies != step + 1 || x.born > step) return false;
+    const auto begins = [&](int32_t v) { return live_.first[static_cast<size_t>(v)]; };
+    const auto v = std::ranges::lower_bound(after.values, step, {}, begins);
+    return v != after.values.end() && begins(*v) == step && may_follow(before, *v, step);
   }
 
   void join(int32_t into, int32_t from) {
@@ -401,6 +451,8 @@ class Assign {
   mutable std::vector<int32_t>
       seen_;  ///< by instruction id and whether elementwise so far: the last walk that visited it
   mutable int32_t walk_ = 0;
+  mutable std::unordered_map<const Instruction*, std::set<size_t>> copied_;  ///< operands of updates
+  mutable std::unordered_map<const Computation*, std::unique_ptr<Uses>> uses_;
   std::vector<Place> place_;
   std::vector<int32_t> open_;                        ///< allocations in which other values may be placed
   std::unordered_map<size_t, Occupancy> occupancy_;  ///< of the allocations

@@ -35,7 +35,9 @@ class FindLiveness {
       const Frame& frame = timeline_.frames[static_cast<size_t>(timeline_.frame_of[s])];
       step_ = static_cast<Step>(s);
       reader_ = &i;
-      for (const Instruction* operand : i.operands) read(frame, *operand, time_of_reading(i));
+      const size_t own = i.opcode == Opcode::kConditional ? 1 : 0;  // its predicate
+      const size_t read_here = passes_operands_on(i) ? std::min(own, i.operands.size()) : i.operands.size();
+      for (size_t o = 0; o < read_here; ++o) read(frame, *i.operands[o], time_of_reading(i));
     }
     extend_roots();
     const auto last_step = static_cast<Step>(timeline_.steps.size());
@@ -45,6 +47,13 @@ class FindLiveness {
   }
 
  private:
+  /// Without XLA's schedule: do only the instructions of the called computations read what the caller gives them? XLA
+  /// inlines calls, and its own schedules keep the operands of those that are left until they return.
+  bool passes_operands_on(const Instruction& i) const {
+    if (virtual_.empty() || (i.opcode != Opcode::kCall && i.opcode != Opcode::kConditional)) return false;
+    return std::ranges::all_of(timeline_.callees(step_), [](int32_t callee) { return callee >= 0; });
+  }
+
   /// A loop's initial value is read when the body begins: from then on the carry is a separate value.
   Step time_of_reading(const Instruction& i) const {
     if (i.opcode != Opcode::kWhile) return step_;

@@ -31,6 +31,7 @@ class FindValues {
     tie_donated();
     for (size_t l = 0; l < out_.of_leaf.size(); ++l) out_.of_leaf[l] = find(static_cast<int32_t>(l));
     for (auto& [a, b] : out_.tied) a = find(a), b = find(b);
+    for (const auto& [value, before] : continued_) out_.continues.emplace(find(value), find(before));
     std::erase_if(out_.tied, [](const auto& pair) { return pair.first == pair.second; });
     return std::move(out_);
   }
@@ -211,10 +212,16 @@ class FindValues {
         continue;
       }
       tie(result, initial);
-      if (tested) tie(result, leaf(*condition, *test_carry, l));
+      if (tested && options_.tests_initial) {
+        forward(leaf(*condition, *test_carry, l), initial);
+      } else if (tested) {
+        tie(result, leaf(*condition, *test_carry, l));
+      }
       if (inside) {
         tie(result, leaf(*body, *carry, l));
         tie(result, leaf(*body, *root, l));
+        continued_.emplace_back(leaf(*body, *carry, l), initial);
+        continued_.emplace_back(result, leaf(*body, *root, l));
       }
     }
   }
@@ -241,7 +248,10 @@ class FindValues {
         forward(here(i, l), same);
         continue;
       }
-      for (const int32_t value : branches) tie(here(i, l), value);
+      for (const int32_t value : branches) {
+        tie(here(i, l), value);
+        continued_.emplace_back(here(i, l), value);
+      }
     }
   }
 
@@ -259,6 +269,7 @@ class FindValues {
   const ValueOptions& options_;
   const Frame* frame_ = nullptr;
   Step step_ = 0;
+  std::vector<std::pair<int32_t, int32_t>> continued_;  ///< leaves: of `continues`
   Values out_;
 };
 

@@ -2,6 +2,7 @@
 /// Which leaves of the timeline are names of the same value, and which values must share a buffer.
 
 #include <cstdint>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -21,11 +22,15 @@ struct Values {
   /// Pairs that XLA keeps in one buffer: a loop's initial value, carry and result; a conditional's result and those of
   /// its branches; updates in place; donated parameters and the results declared to alias them.
   std::vector<std::pair<int32_t, int32_t>> tied;
+  /// By value: the one that it continues, unchanged: what enters a loop's body and what leaves it, a branch's result.
+  std::unordered_multimap<int32_t, int32_t> continues;
 };
 
 struct ValueOptions {
   /// Assumes that a reshape moves no bytes, as no layouts require it.
   bool reshape_is_view = false;
+  /// A loop's condition reads the initial value, which it shares with the body: not a carry of its own.
+  bool tests_initial = false;
 };
 
 Values find_values(const Module& module, const Leaves& leaves, const Timeline& timeline, const Donation& donation,

@@ -27,7 +27,9 @@
 #include "passes/xla/keep_in_loops.h"
 #include "passes/xla/name_origins.h"
 #include "passes/xla/order_convolutions.h"
+#include "passes/xla/read_before_updates.h"
 #include "passes/xla/state_trip_counts.h"
+#include "passes/xla/write_around.h"
 
 namespace lowtide::engine {
 
@@ -85,6 +87,8 @@ const std::vector<Pass>& pipeline_for_xla() {
          "again: what is streamed consumes its operand slice by slice"},
         {"sink-hoisted-values", sink_hoisted_values, Numerics::kExact,
          "again: what a stream reads whole need not stand beside it"},
+        {"write-around", write_around, Numerics::kExact,
+         "after streams, which walk concatenations; before slices of slices fold"},
         {"slice-operands", slice_operands, Numerics::kExact,
          "after sinking: of what is computed in a stream's loop XLA would compute and store all, in each iteration"},
         {"remove-dead-code", remove_dead_code, Numerics::kExact, "what was streamed stands without readers"},
@@ -94,6 +98,8 @@ const std::vector<Pass>& pipeline_for_xla() {
          "after the last pass that could merge values: XLA would merge what was recomputed, too"},
         {"keep-in-loops", keep_in_loops, Numerics::kExact,
          "after all that moves values into loops: XLA would take out what no trip changes"},
+        {"read-before-updates", read_before_updates, Numerics::kExact,
+         "after the loops' last slices: XLA copies what is updated in place if a reader isn't ordered"},
         {"state-trip-counts", state_trip_counts, Numerics::kExact, "loops have their last form"},
         {"name-origins", name_origins, Numerics::kExact, "last: whatever was made gets the name of what it stands for"},
     };

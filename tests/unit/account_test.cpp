@@ -195,6 +195,72 @@ ENTRY main { a = f32[32,32] parameter(0)  b = f32[32,32] exponential(a)  r = f32
   EXPECT_EQ(holder(a, "b")->last_reader->name, "d");
 }
 
+/// A loop that writes its stack slice by slice. `late`: what the body does with the whole stack besides; `kept`: the
+/// loop's third element, which no iteration changes.
+std::string stack_loop(const std::string& late, const std::string& kept) {
+  return R"(HloModule stack
+put { s = f32[8,1024] parameter(0)  r = f32[1,1024] parameter(1)  k = s32[] parameter(2)  z = s32[] constant(0)
+  ROOT d = f32[8,1024] dynamic-update-slice(s, r, k, z) }
+test { carry = (s32[], f32[8,1024], f32[1,1024]) parameter(0)  i = s32[] get-tuple-element(carry), index=0
+  eight = s32[] constant(8)  ROOT less = pred[] compare(i, eight), direction=LT }
+body { carry.1 = (s32[], f32[8,1024], f32[1,1024]) parameter(0)  i.1 = s32[] get-tuple-element(carry.1), index=0
+  stack = f32[8,1024] get-tuple-element(carry.1), index=1  kept = f32[1,1024] get-tuple-element(carry.1), index=2
+  one = s32[] constant(1)  next = s32[] add(i.1, one)  zero.1 = s32[] constant(0)
+)" + late +
+         R"(
+  put = f32[8,1024] call(stack, row, i.1), to_apply=put
+  ROOT out = (s32[], f32[8,1024], f32[1,1024]) tuple(next, put, kept) }
+ENTRY main { a = f32[8,1024] parameter(0)  zero = s32[] constant(0)  start = f32[8,1024] negate(a)
+)" + kept +
+         R"(
+  init = (s32[], f32[8,1024], f32[1,1024]) tuple(zero, start, first)
+  loop = (s32[], f32[8,1024], f32[1,1024]) while(init), condition=test, body=body
+  x = f32[8,1024] get-tuple-element(loop), index=1  y = f32[1,1024] get-tuple-element(loop), index=2
+  ROOT r = f32[1024] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}, lhs_batch_dims={1}, rhs_batch_dims={1} })";
+}
+
+TEST(Unscheduled, ALoopsStackIsOneBufferFromItsInitialValueOn) {
+  const std::string kept = "first = f32[1,1024] slice(a), slice={[0:1], [0:1024]}";
+  const Account a = account(stack_loop("row = f32[1,1024] cosine(kept)", kept));
+  const AccountBuffer* stack = holder(a, "start");
+  ASSERT_NE(stack, nullptr);
+  for (const char* name : {"carry.1", "d", "loop"}) EXPECT_EQ(stack, holder(a, name)) << name;
+}
+
+TEST(Unscheduled, WhatAnUnorderedReaderNeedsIsCopied) {
+  const std::string kept = "first = f32[1,1024] slice(a), slice={[0:1], [0:1024]}";
+  // The row is an operand of the update, or not: then it may be read late.
+  const std::string ordered = "row = f32[1,1024] dynamic-slice(stack, i.1, zero.1), dynamic_slice_sizes={1,1024}";
+  const std::string late =
+      "row = f32[1,1024] cosine(kept)  peek = f32[8,1024] custom-call(stack), custom_call_target=\"f\"";
+  const auto is_one_buffer = [](const std::string& text, const std::string& from, const std::string& to) {
+    const Account a = account(text);
+    return holder(a, from) == holder(a, to);
+  };
+  EXPECT_TRUE(is_one_buffer(stack_loop(ordered, kept), "carry.1", "d"));
+  EXPECT_FALSE(is_one_buffer(stack_loop(late, kept), "carry.1", "d"));
+  // What the loop only carries can be computed after it.
+  const std::string carried = "first = f32[1,1024] slice(start), slice={[0:1], [0:1024]}";
+  EXPECT_FALSE(is_one_buffer(stack_loop("row = f32[1,1024] cosine(kept)", carried), "start", "carry.1"));
+}
+
+TEST(Unscheduled, AKernelThatComputesAStoredValueAgainReadsItsOperands) {
+  const auto text = [](const std::string& moved) {
+    return R"(HloModule m
+ENTRY main { a = f32[64,64] parameter(0)  b = f32[64,64] parameter(1)  x = f32[64,64] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+)" + moved +
+           R"(
+  y = f32[64,64] add(moved, b)  z = f32[64,64] add(x, y)
+  ROOT r = (f32[64,64], f32[64,64]) tuple(y, z) })";
+  };
+  const Account still = account(text("moved = f32[64,64] negate(x)"));
+  EXPECT_EQ(holder(still, "x"), holder(still, "z"));
+  const Account rolled = account(
+      text("low = f32[1,64] slice(x), slice={[0:1], [0:64]}  high = f32[63,64] slice(x), slice={[1:64], [0:64]}  "
+           "moved = f32[64,64] concatenate(high, low), dimensions={0}"));
+  EXPECT_NE(holder(rolled, "x"), holder(rolled, "z"));
+}
+
 TEST(Spaces, OtherMemoriesAreCountedApart) {
   const Account a = account(R"(HloModule m, is_scheduled=true
 ENTRY main { a = f32[8,128]{1,0:T(8,128)} parameter(0)

@@ -17,6 +17,7 @@
 #include "passes/stream/stream_loop.h"
 #include "passes/stream/walk.h"
 #include "passes/windows/row_loop.h"
+#include "passes/windows/row_places.h"
 
 namespace lowtide::engine {
 namespace {
@@ -64,11 +65,23 @@ class States {
   FormOptions options_;
 };
 
+/// Bytes of outputs that a loop over rows writes over inputs of which it reads neighbours. Programs do that in strips,
+/// without a loop; XLA stores such outputs beside their inputs.
+double overwriting_bytes(const ValueGraph& graph, const Computation& computation, const RowCluster& cluster) {
+  double bytes = 0;
+  if (graph.target().takes() == Takes::kProgram) return bytes;
+  for (const auto& [output, input] : places_of_outputs(computation, graph, cluster)) {
+    if (cluster.inputs.at(input).reach() > 0) bytes += bytes_of(graph, {output, 0});
+  }
+  return bytes;
+}
+
 void add_windows(const ValueGraph& graph, const std::vector<ValueState>& states, const Instruction& seed, int64_t d,
                  const StreamCandidateOptions& options, std::vector<StreamCandidate>& found) {
   const RowCluster cluster = grow_rows(graph, states, array_behind(graph, seed), d);
   if (cluster.members.empty()) return;
-  const RowWeight weight = weigh_rows(graph, states, cluster);
+  RowWeight weight = weigh_rows(graph, states, cluster);
+  weight.hidden_bytes += overwriting_bytes(graph, *seed.parent, cluster);
   const int64_t rows = cluster.last - cluster.first;
   std::vector<int64_t> tiles = tiles_of(rows, 1);
   if (weight.hidden_bytes < options.least_hidden_bytes || tiles.empty()) return;
