@@ -3,9 +3,6 @@
 #include <cstdint>
 
 namespace lowtide::engine {
-namespace {
-
-/// Is this element of the loop's state the same in every iteration?
 bool carries_unchanged(const Instruction& loop, size_t element) {
   const Instruction& next = *loop.called[1]->root;
   if (next.opcode != Opcode::kTuple) return false;
@@ -13,8 +10,6 @@ bool carries_unchanged(const Instruction& loop, size_t element) {
   return i.opcode == Opcode::kGetTupleElement && i.operands[0]->opcode == Opcode::kParameter &&
          i.as<TupleIndexAttributes>().index == static_cast<int64_t>(element);
 }
-
-}  // namespace
 
 InPlaceUpdate update_at(const Instruction& instruction) {
   const bool is_update = instruction.opcode == Opcode::kDynamicUpdateSlice ||

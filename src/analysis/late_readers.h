@@ -9,6 +9,9 @@
 
 namespace lowtide::engine {
 
+/// Is this element of a loop's state, a tuple, the same in every iteration?
+bool carries_unchanged(const Instruction& loop, size_t element);
+
 /// What updates arrays in place: a dynamic-update-slice, a scatter to one array, or a loop.
 struct InPlaceUpdate {
   const Instruction* by = nullptr;    ///< the update, or the tuple of the loop's initial state

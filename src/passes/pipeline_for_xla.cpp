@@ -23,6 +23,7 @@
 #include "passes/rules/slice_operands.h"
 #include "passes/rules/split_merged_dimensions.h"
 #include "passes/rules/widen_scatters.h"
+#include "passes/xla/flatten_products.h"
 #include "passes/xla/hold_recomputed.h"
 #include "passes/xla/keep_in_loops.h"
 #include "passes/xla/name_origins.h"
@@ -94,6 +95,8 @@ const std::vector<Pass>& pipeline_for_xla() {
         {"remove-dead-code", remove_dead_code, Numerics::kExact, "what was streamed stands without readers"},
         {"order-convolutions", order_convolutions, Numerics::kExact,
          "after streams, which make loops: only the entry's convolutions are ordered by XLA:CPU itself"},
+        {"flatten-products", flatten_products, Numerics::kExact,
+         "after streams, which make loops: XLA's GPU compiler fails on what it would read across their order"},
         {"hold-recomputed", hold_recomputed, Numerics::kExact,
          "after the last pass that could merge values: XLA would merge what was recomputed, too"},
         {"keep-in-loops", keep_in_loops, Numerics::kExact,

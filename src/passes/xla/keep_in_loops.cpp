@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "analysis/late_readers.h"
 #include "analysis/leaf_bytes.h"
 #include "analysis/trip_count.h"
 #include "passes/xla/barrier.h"
@@ -27,8 +28,8 @@ bool is_element_of(const Instruction& i, const Instruction& parameter) {
 /// The body of one loop.
 class Body {
  public:
-  Body(Computation& body, int64_t counter, const Machine& machine)
-      : body_(body), counter_(counter), machine_(machine), parameter_(*body.parameters()[0]) {}
+  Body(const Instruction& loop, int64_t counter, const Machine& machine)
+      : loop_(loop), body_(*loop.called[1]), counter_(counter), machine_(machine), parameter_(*body_.parameters()[0]) {}
 
   /// Was anything tied?
   bool tie() {
@@ -42,12 +43,6 @@ class Body {
   }
 
  private:
-  bool is_carried_unchanged(const Instruction& element) const {
-    const auto k = static_cast<size_t>(element.as<TupleIndexAttributes>().index);
-    const Instruction& next = *body_.root->operands[k];
-    return is_element_of(next, parameter_) && next.as<TupleIndexAttributes>().index == static_cast<int64_t>(k);
-  }
-
   static bool is_pure(const Instruction& i) {
     const MemoryClass memory = memory_class(i.opcode);
     return memory == MemoryClass::kElementwise || memory == MemoryClass::kIndexMap || i.opcode == Opcode::kReshape ||
@@ -61,7 +56,7 @@ class Body {
     for (const auto& i : body_.instructions()) {
       if (!i->shape.is_array() || !i->control_predecessors.empty()) continue;
       if (is_element_of(*i, parameter_)) {
-        if (!is_carried_unchanged(*i)) continue;
+        if (!carries_unchanged(loop_, static_cast<size_t>(i->as<TupleIndexAttributes>().index))) continue;
         invariant_.insert(i.get());
         if (i->shape.rank() == 0) spread.insert(i.get());
         continue;
@@ -153,6 +148,7 @@ class Body {
     body_.reorder(first);
   }
 
+  const Instruction& loop_;
   Computation& body_;
   int64_t counter_;
   const Machine& machine_;
@@ -174,7 +170,7 @@ Result<PassResult> keep_in_loops(Module& module, const Target& target) {
       Computation& body = *i->called[1];
       const std::optional<TripCount> trips = trip_count(*i);
       if (!trips || trips->carry < 0 || body.root->opcode != Opcode::kTuple || !seen.insert(&body).second) continue;
-      result.count += Body(body, trips->carry, target.machine()).tie() ? 1 : 0;
+      result.count += Body(*i, trips->carry, target.machine()).tie() ? 1 : 0;
     }
   }
   result.changed = result.count > 0;
