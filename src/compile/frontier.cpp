@@ -45,6 +45,7 @@ constexpr int64_t kModuleInstructions = 100'000, kMostModules = 120;  ///< for t
                                                                       ///< are lost there
 // Budgets up to kFewPlans are those of large programs, for which more is planned in total.
 constexpr int64_t kFewPlans = 64, kManyInstructions = 450'000, kLeastPlans = 48, kMostFewPlans = 80;
+constexpr int64_t kLeastBelowFree = 64;     ///< plans after the free one is found, unless plans are few
 constexpr double kLeastPeakForTime = 0.03;  ///< part of the peak that a plan of twice the time must save
 constexpr double kWorsePotential = 1.25;    ///< of the potential: finer tiles of a stream above it aren't tried
 constexpr double kNoBound = std::numeric_limits<double>::infinity();
@@ -171,6 +172,8 @@ class Search {
     const Interruptible interruptible(context_.stop());
     LT_RETURN_IF_ERROR(find_free());
     next_.state.is_free_found = true;
+    if (!next_.state.has_few_plans && options_.budget == 0)
+      budget_ = std::max(budget_, frontier_.plans + kLeastBelowFree);
     next_.state.most_ns = kMostTime * std::max(frontier_.free.ns, unhoisted_ns_);
     if (options_.only_free) {
       if (planner_.target().takes() == Takes::kProgram) LT_RETURN_IF_ERROR(check_plan(frontier_.free_plan));
