@@ -162,7 +162,7 @@ class Assign {
 
   /// Does XLA copy this operand before it is updated, since another reader isn't ordered before the update?
   bool is_copied(const Instruction& i, size_t operand) const {
-    if (options_.trust_ties || (i.opcode != Opcode::kDynamicUpdateSlice && i.opcode != Opcode::kWhile)) return false;
+    if (options_.trust_ties) return false;
     const auto [known, fresh] = copied_.try_emplace(&i);
     if (fresh) known->second = copied_operands(i);
     return known->second.contains(operand);
