@@ -569,6 +569,15 @@ const FrontierPoint& Frontier::within_time(double times) const {
   return *lowest;
 }
 
+const FrontierPoint& Frontier::balanced_within_time(double times) const {
+  const auto price = [](const FrontierPoint& p) { return static_cast<double>(p.peak_bytes + p.temp_bytes) * p.ns; };
+  const FrontierPoint* best = &points.front();
+  for (const FrontierPoint& point : points) {
+    if (point.ns <= times * std::min(plain_ns, free.ns) && price(point) < price(*best)) best = &point;
+  }
+  return *best;
+}
+
 Result<Frontier> find_frontier(const Planner& planner, const FrontierOptions& options) {
   return Search(planner, options).run();
 }

@@ -87,7 +87,7 @@ void add_certificate(const FitReport& report, Lines& lines) {
                                 format_count(report.ours.peak)));
   } else {
     const std::string which = report.most_time > 0
-                                  ? fmt::format("lowest at up to {} times the free plan's time", report.most_time)
+                                  ? fmt::format("chosen at up to {} times the free plan's time", report.most_time)
                                   : "tightest found";
     lines.push_back(
         fmt::format("{}: peak {} ({} bytes)", which, format_bytes(report.ours.peak), format_count(report.ours.peak)));
