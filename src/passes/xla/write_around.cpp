@@ -27,20 +27,26 @@ class Boxes {
  public:
   explicit Boxes(const Computation& computation) : uses_(computation), computation_(computation) {
     for (const auto& i : computation.instructions()) {
+      if (Lying box = lying(*i); box.array != nullptr) boxes_[i.get()] = std::move(box);
       if (i->opcode == Opcode::kConcatenate && is_whole(*i)) take(*i);
     }
   }
 
   const Lying* of(const Instruction& concatenation) const {
-    const auto found = taken_.find(&concatenation);
-    return found == taken_.end() ? nullptr : &found->second;
+    return taken_.contains(&concatenation) ? box_of(concatenation) : nullptr;
   }
 
   /// Is it a slice that one of them leaves where it is?
   bool lies(const Instruction& i) const { return lie_.contains(&i); }
 
  private:
-  static Lying lying(const Instruction& i) {
+  const Lying* box_of(const Instruction& i) const {
+    const auto found = boxes_.find(&i);
+    return found == boxes_.end() ? nullptr : &found->second;
+  }
+
+  /// The box that a slice is, or a concatenation by the largest of its pieces; those of its operands are known.
+  Lying lying(const Instruction& i) const {
     if (!is_plain_array(i)) return {};
     if (i.opcode == Opcode::kSlice) {
       const auto& a = i.as<SliceAttributes>();
@@ -54,11 +60,12 @@ class Boxes {
     int64_t most = 0;
     for (size_t k = 0; k < i.operands.size(); ++k) {
       const int64_t own = i.operand(k).shape.dims[d];
-      Lying inner = lying(i.operand(k));
-      if (inner.array != nullptr && own > most) {
-        inner.starts[d] -= offset;
-        const bool fits = inner.starts[d] >= 0 && inner.starts[d] + i.shape.dims[d] <= inner.array->shape.dims[d];
-        if (fits) best = {inner.array, inner.starts, k}, most = own;
+      const Lying* inner = box_of(i.operand(k));
+      if (inner != nullptr && own > most) {
+        Dims starts = inner->starts;
+        starts[d] -= offset;
+        const bool fits = starts[d] >= 0 && starts[d] + i.shape.dims[d] <= inner->array->shape.dims[d];
+        if (fits) best = {inner->array, std::move(starts), k}, most = own;
       }
       offset += own;
     }
@@ -67,10 +74,10 @@ class Boxes {
 
   /// Is it all of an array that may be overwritten?
   bool is_whole(const Instruction& i) const {
-    const Lying all = lying(i);
-    if (all.array == nullptr || safe_logical_bytes(i.shape) < kSmallestWritten) return false;
-    const bool same = all.array->shape.type == i.shape.type && all.array->shape.dims == i.shape.dims;
-    return same && may_be_overwritten(*all.array) && is_read_in_slices(*all.array, i);
+    const Lying* all = box_of(i);
+    if (all == nullptr || safe_logical_bytes(i.shape) < kSmallestWritten) return false;
+    const bool same = all->array->shape.type == i.shape.type && all->array->shape.dims == i.shape.dims;
+    return same && may_be_overwritten(*all->array) && is_read_in_slices(*all->array, i);
   }
 
   bool may_be_overwritten(const Instruction& array) const {
@@ -81,30 +88,34 @@ class Boxes {
                                [&](const AliasEntry& alias) { return alias.operand == number; });
   }
 
+  /// The piece of a concatenation that lies there already.
+  const Instruction& piece_of(const Instruction& concatenation) const {
+    return concatenation.operand(box_of(concatenation)->piece);
+  }
+
   /// Are all its readers, and those of the concatenations within, slices or parts of the whole?
   bool is_read_in_slices(const Instruction& array, const Instruction& whole) const {
     const auto is_slice = [](const Instruction* user) { return user->opcode == Opcode::kSlice; };
     if (!std::ranges::all_of(uses_.of(array), is_slice)) return false;
-    for (const Instruction* at = &whole; at->opcode == Opcode::kConcatenate;) {
-      const Instruction& inner = at->operand(lying(*at).piece);
+    for (const Instruction* at = &whole; at->opcode == Opcode::kConcatenate; at = &piece_of(*at)) {
+      const Instruction& inner = piece_of(*at);
       const auto fits = [&](const Instruction* user) { return user == at || is_slice(user); };
       if (inner.opcode == Opcode::kConcatenate && !std::ranges::all_of(uses_.of(inner), fits)) return false;
       if (std::ranges::count(at->operands, &inner) != 1) return false;
-      at = &inner;
     }
     return true;
   }
 
   void take(const Instruction& whole) {
     const Instruction* at = &whole;
-    for (; at->opcode == Opcode::kConcatenate; at = &at->operand(taken_.at(at).piece)) taken_.emplace(at, lying(*at));
+    for (; at->opcode == Opcode::kConcatenate; at = &piece_of(*at)) taken_.insert(at);
     lie_.insert(at);
   }
 
   const Uses uses_;
   const Computation& computation_;
-  std::unordered_map<const Instruction*, Lying> taken_;
-  std::unordered_set<const Instruction*> lie_;
+  std::unordered_map<const Instruction*, Lying> boxes_;  ///< of all slices and concatenations
+  std::unordered_set<const Instruction*> taken_, lie_;   ///< concatenations; the slices within
 };
 
 /// The pass on one computation after the other.
@@ -132,10 +143,10 @@ class Writer {
     Dims starts;
   };
 
-  /// What the piece that lies there already is a part of.
+  /// What the piece that lies there already is a part of: itself, if it was all of the array and is written.
   Instruction* array_with(Instruction& piece) const {
-    const auto inner = written_.find(&piece);
-    return inner == written_.end() ? piece.operands[0] : inner->second.array;
+    if (const auto inner = written_.find(&piece); inner != written_.end()) return inner->second.array;
+    return piece.opcode == Opcode::kSlice ? piece.operands[0] : &piece;
   }
 
   static Instruction* updated(Instruction& array, Instruction& piece, const Dims& starts, Maker& maker) {
@@ -171,7 +182,8 @@ Result<PassResult> write_around(Module& module, const Target& target) {
   if (!target.keeps_recomputed()) return PassResult{};
   Writer writer;
   auto result = rewrite_each(module, [&](Instruction& i, Maker& maker) { return writer.rewrite(i, maker); });
-  if (result.ok()) result->note = fmt::format("{} concatenations written around what lies there", result->count);
+  if (result.ok())
+    result->note = fmt::format("{} concatenations, and slices of them, written around what lies there", result->count);
   return result;
 }
 
