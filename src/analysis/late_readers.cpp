@@ -3,6 +3,7 @@
 #include <cstdint>
 
 namespace lowtide::engine {
+
 bool carries_unchanged(const Instruction& loop, size_t element) {
   const Instruction& next = *loop.called[1]->root;
   if (next.opcode != Opcode::kTuple) return false;

@@ -65,54 +65,46 @@ bool merges_awkwardly(const Instruction& array, const Matrix& matrix) {
   return false;
 }
 
-class Flattener {
- public:
-  Instruction* rewrite(Instruction& dot, Maker& maker) {
-    if (dot.opcode != Opcode::kDot || !is_plain_array(dot)) return nullptr;
-    const auto& a = dot.as<DotAttributes>();
-    if (!a.lhs_batch_dims.empty()) return nullptr;
-    const std::optional<Matrix> left = matrix_of(dot.operand(0), a.lhs_contracting_dims);
-    const std::optional<Matrix> right = matrix_of(dot.operand(1), a.rhs_contracting_dims);
-    if (!left || !right) return nullptr;
-    const bool stores_left = is_stored_apart(dot.operand(0), *left),
-               stores_right = is_stored_apart(dot.operand(1), *right);
-    if (!stores_left && !stores_right) return nullptr;
-    ++count;
-    const std::vector<Instruction*> operands = {flat(*dot.operands[0], *left, stores_left, maker),
-                                                flat(*dot.operands[1], *right, stores_right, maker)};
-    DotAttributes now = a;
-    now.lhs_contracting_dims = {left->sums_rows ? 0 : 1};
-    now.rhs_contracting_dims = {right->sums_rows ? 0 : 1};
-    const Dims dims = {left->dims[left->sums_rows ? 1 : 0], right->dims[right->sums_rows ? 1 : 0]};
-    Instruction* product = maker.like(dot, Shape::array(dot.shape.type, dims), operands);
-    product->attributes = std::move(now);
-    return maker.reshape(product, dot.shape.dims);
-  }
+bool is_stored_apart(const Instruction& operand, const Matrix& matrix) {
+  const Instruction* array = in_another_order(operand);
+  return array != nullptr && merges_awkwardly(*array, matrix);
+}
 
-  int64_t count = 0;
+Instruction* flat(Instruction& operand, const Matrix& matrix, bool is_apart, Maker& maker) {
+  Instruction* rows = maker.reshape(&operand, matrix.dims);
+  if (!is_apart) return rows;
+  const Shape held = Shape::tuple({rows->shape});
+  Instruction* barrier = maker.make(Opcode::kOptBarrier, held, {maker.make(Opcode::kTuple, held, {rows})});
+  return maker.element(*barrier, 0);
+}
 
- private:
-  static bool is_stored_apart(const Instruction& operand, const Matrix& matrix) {
-    const Instruction* array = in_another_order(operand);
-    return array != nullptr && merges_awkwardly(*array, matrix);
-  }
-
-  static Instruction* flat(Instruction& operand, const Matrix& matrix, bool is_apart, Maker& maker) {
-    Instruction* rows = maker.reshape(&operand, matrix.dims);
-    if (!is_apart) return rows;
-    const Shape held = Shape::tuple({rows->shape});
-    Instruction* barrier = maker.make(Opcode::kOptBarrier, held, {maker.make(Opcode::kTuple, held, {rows})});
-    return maker.element(*barrier, 0);
-  }
-};
+Instruction* flattened(Instruction& dot, Maker& maker) {
+  if (dot.opcode != Opcode::kDot || !is_plain_array(dot)) return nullptr;
+  const auto& a = dot.as<DotAttributes>();
+  if (!a.lhs_batch_dims.empty()) return nullptr;
+  const std::optional<Matrix> left = matrix_of(dot.operand(0), a.lhs_contracting_dims);
+  const std::optional<Matrix> right = matrix_of(dot.operand(1), a.rhs_contracting_dims);
+  if (!left || !right) return nullptr;
+  const bool stores_left = is_stored_apart(dot.operand(0), *left);
+  const bool stores_right = is_stored_apart(dot.operand(1), *right);
+  if (!stores_left && !stores_right) return nullptr;
+  const std::vector<Instruction*> operands = {flat(*dot.operands[0], *left, stores_left, maker),
+                                              flat(*dot.operands[1], *right, stores_right, maker)};
+  DotAttributes now = a;
+  now.lhs_contracting_dims = {left->sums_rows ? 0 : 1};
+  now.rhs_contracting_dims = {right->sums_rows ? 0 : 1};
+  const Dims dims = {left->dims[left->sums_rows ? 1 : 0], right->dims[right->sums_rows ? 1 : 0]};
+  Instruction* product = maker.like(dot, Shape::array(dot.shape.type, dims), operands);
+  product->attributes = std::move(now);
+  return maker.reshape(product, dot.shape.dims);
+}
 
 }  // namespace
 
 Result<PassResult> flatten_products(Module& module, const Target& target) {
   if (!target.keeps_recomputed()) return PassResult{};
-  Flattener flattener;
-  auto result = rewrite_each(module, [&](Instruction& i, Maker& maker) { return flattener.rewrite(i, maker); });
-  if (result.ok()) result->note = fmt::format("{} products of matrices that lie in another order", flattener.count);
+  auto result = rewrite_each(module, flattened);
+  if (result.ok()) result->note = fmt::format("{} products of matrices that lie in another order", result->count);
   return result;
 }
 

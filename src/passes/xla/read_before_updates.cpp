@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <unordered_set>
 
@@ -48,7 +49,7 @@ class Reader {
  private:
   /// Keeps those of the updated operands whose late readers are slices. Returns these, and the slices at other places
   /// that the update itself reads: a kernel that computes them as it writes can't write in place.
-  std::vector<Instruction*> late_slices(InPlaceUpdate& update) const {
+  std::vector<Instruction*> late_slices(InPlaceUpdate& update) {
     std::vector<Instruction*> all;
     const auto is_small = [&](size_t k) {
       const Instruction& array = update.by->operand(k);
@@ -57,7 +58,8 @@ class Reader {
     };
     std::erase_if(update.operands, is_small);
     if (update.operands.empty()) return all;
-    const Uses uses(computation_);
+    if (!uses_) uses_.emplace(computation_);
+    const Uses& uses = *uses_;
     std::erase_if(update.operands, [&](size_t k) { return uses.of(update.by->operand(k)).size() < 2; });
     if (update.operands.empty()) return all;
     const OrderedBefore before(update);
@@ -104,11 +106,13 @@ class Reader {
       for (size_t k = 0; k < slices.size(); ++k) std::ranges::replace(i->operands, slices[k], tied[k]);
     }
     for (size_t k = 0; k < operands.size(); ++k) update.operands[operands[k]] = tied[slices.size() + k];
+    uses_.reset();
     ++barriers_;
   }
 
   Computation& computation_;
   Names names_{computation_};
+  std::optional<Uses> uses_;  ///< nothing after a barrier was added
   int64_t barriers_ = 0;
 };
 
