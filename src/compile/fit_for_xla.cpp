@@ -60,7 +60,7 @@ Status explain_choice(const Module& module, const Planner& planner, const Decisi
 /// The lowest plan. XLA:CPU takes up to twice as long as modelled: there plans that save little for their time don't
 /// count.
 const FrontierPoint& chosen_without_limit(const Frontier& frontier, const Target& target) {
-  return target.keeps_recomputed() ? frontier.within_time(kMostTime) : frontier.balanced_within_time(kMostTime);
+  return target.drops_barriers() ? frontier.balanced_within_time(kMostTime) : frontier.within_time(kMostTime);
 }
 
 }  // namespace

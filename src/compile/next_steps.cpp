@@ -195,7 +195,6 @@ void NextSteps::add_streams(const Trial& at, std::vector<Series>& steps) const {
 }
 
 void NextSteps::add_recompute(const Trial& at, size_t most, std::vector<Series>& steps) const {
-  if (!planner_.target().keeps_recomputed()) return;
   Decisions decisions = at.point.decisions;
   const auto before_streams = [&] { return std::span(decisions).first(first_stream(decisions)); };
   RecomputePrice price;
@@ -220,7 +219,7 @@ void NextSteps::add_recompute(const Trial& at, size_t most, std::vector<Series>&
 
 void NextSteps::add_recompute_among(const Trial& at, size_t most, std::vector<Series>& steps) const {
   Decisions decisions = at.point.decisions;
-  if (!planner_.target().keeps_recomputed() || !state.is_free_found) return;
+  if (!state.is_free_found) return;
   if (first_stream(decisions) == decisions.size() || planner_.recompute_offers().empty()) return;
   RecomputePrice price;
   if (is_recompute(decisions.back())) {

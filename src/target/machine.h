@@ -82,8 +82,8 @@ struct Machine {
   double kept_byte_ns = 0;  ///< of a value that could be recomputed later
 
   // What XLA's compiler for it does.
-  bool merges_recomputed = false;  ///< it removes barriers before it merges equal operations
-  bool widens_bf16 = false;        ///< it converts bf16 and 8-bit floats to f32: whole arrays, though slices are read
+  bool drops_barriers = false;  ///< before it merges, hoists and decides what to copy
+  bool widens_bf16 = false;     ///< it converts bf16 and 8-bit floats to f32: whole arrays, though slices are read
 
   std::vector<MemorySpace> spaces;  ///< the first is where buffers lie
   std::vector<Link> links;

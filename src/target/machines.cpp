@@ -57,7 +57,7 @@ Machine zen5() {
       .generated_byte_ns = 3,  // five hashes cost less
       .kept_byte_ns = 2,
 
-      .merges_recomputed = true,
+      .drops_barriers = true,
       .widens_bf16 = true,
 
       .spaces = {{.name = "memory", .number = 0, .bytes = 0}},

@@ -32,8 +32,8 @@ class Target {
   const Cost& cost() const { return cost_; }
   /// The target whose programs model its time: for one that takes modules, one that takes programs.
   virtual const Target& modelled_as() const { return *this; }
-  /// Are values that a plan recomputes computed there, and not merged with the original ones?
-  virtual bool keeps_recomputed() const { return true; }
+  /// Does the compiler remove barriers before it merges, hoists and decides what to copy?
+  virtual bool drops_barriers() const { return false; }
   /// The relative error of the estimate of its memory use: smaller savings may not be real.
   virtual double uncertain_part() const { return 0; }
 

@@ -3,7 +3,7 @@
 
 usage: for_xla.py [--lowtide build/lowtide] [--shared ../shared]
 Small programs of the corpus (texts up to 60 KB), and programs large enough for streams; of random numbers, every bit.
-Gradients through layers, for a machine whose compiler keeps what is recomputed and for one whose compiler doesn't.
+Gradients through layers for three machines, whose values are recomputed; a halo, for which XLA:CPU needs barriers.
 """
 import glob
 import json
@@ -123,17 +123,25 @@ def main():
         path = os.path.join(folder, "layers.hlo")
         with open(path, "w") as f:
             f.write(layers())
-        for machine, recomputes in (("h100", True), ("v5p", True), ("zen5", False)):
+        for machine in ("h100", "v5p", "zen5"):
             text, report = exported(path, "--machine", machine)
             if text is None:
                 continue
             worst, _ = worst_difference(xla.run(text), xla.run(given(path)))
             made = sum(r["count"] for r in report["rewrites"] if r["rule"] == "recompute")
             rows.append(f"layers for {machine:30} peak {report['input_peak_bytes'] / 2**20:8.1f} -> {report['peak_bytes'] / 2**20:7.1f} MiB, {made} recomputed, {worst:.1e}")
-            if (made > 0) != recomputes or ("hold-recomputed" in [r["rule"] for r in report["rewrites"]]) != recomputes:
+            if made == 0 or "hold-recomputed" not in [r["rule"] for r in report["rewrites"]]:
                 faults.append(f"layers for {machine}: {made} values are recomputed")
             if not worst <= tolerance([]):
                 faults.append(f"layers for {machine}: results differ by {worst:.1e}")
+        path = os.path.join(corpus, "kernels", "halo_all_pad_donated.hlo")
+        text, report = exported(path)
+        if text is not None:  # XLA:CPU's barriers are calls; those that it may inline are none
+            inlined = text.replace(', frontend_attributes={inlineable="false"}', "")
+            needs = [temp_of(t) for t in (given(path), inlined, text)]
+            rows.append(f"halo                                     temp {', '.join(f'{n / 2**20:.1f}' for n in needs)} MiB as given, without barriers, with them")
+            if not 20 * needs[2] < min(needs[:2]):
+                faults.append(f"halo: XLA:CPU needs {needs} as given, without barriers, with them")
     print("\n".join(rows))
     print(f"{compared} small exports run by XLA, {len(faults)} faults")
     for fault in faults:

@@ -10,13 +10,46 @@
 namespace lowtide::engine {
 namespace {
 
+bool mustnt_be_inlined(const Instruction& call) {
+  return call.frontend_attributes.find("inlineable=\"false\"") != std::string::npos;
+}
+
 bool may_inline(const Instruction& call, bool partitioned, const std::vector<bool>& ordered) {
   if (call.opcode != Opcode::kCall || call.called.size() != 1) return false;
   if (const auto id = static_cast<size_t>(call.id); id < ordered.size() && ordered[id]) return false;
   if (call.called[0]->execution_thread != call.parent->execution_thread) return false;
   const std::string& asks = call.frontend_attributes;
   if (asks.find("_xla_compute_type") != std::string::npos) return false;
-  return !partitioned || asks.find("inlineable=\"false\"") == std::string::npos;
+  return !partitioned || !mustnt_be_inlined(call);
+}
+
+bool returns_its_operand(const Computation& computation) {
+  const Instruction& root = *computation.root;
+  if (root.opcode == Opcode::kParameter) return computation.parameters().size() == 1;
+  if (root.opcode != Opcode::kTuple || computation.parameters().size() != 1) return false;
+  if (root.operands.size() != computation.parameters()[0]->shape.elements.size()) return false;
+  for (size_t k = 0; k < root.operands.size(); ++k) {
+    const Instruction& element = *root.operands[k];
+    if (element.opcode != Opcode::kGetTupleElement || element.operands[0] != computation.parameters()[0]) return false;
+    if (element.as<TupleIndexAttributes>().index != static_cast<int64_t>(k)) return false;
+  }
+  return true;
+}
+
+/// Calls of an identity that mustn't be inlined are barriers (passes/xla/spell_barriers.h).
+int64_t turn_into_barriers(Module& module) {
+  int64_t count = 0;
+  if (is_partitioned(module)) return count;  // they bound regions
+  const std::vector<bool> ordered = ordered_instructions(module);
+  for (const auto& computation : module.computations()) {
+    for (const auto& i : computation->instructions()) {
+      if (i->opcode != Opcode::kCall || i->operands.size() != 1 || !mustnt_be_inlined(*i)) continue;
+      if (!returns_its_operand(*i->called[0]) || ordered[static_cast<size_t>(i->id)]) continue;
+      turn_into(*i, Opcode::kOptBarrier, i->operands);
+      ++count;
+    }
+  }
+  return count;
 }
 
 int64_t calls_in(const Module& module) {
@@ -39,8 +72,9 @@ int64_t inline_calls_in(Module& module, const std::function<bool(const Computati
 
 Result<PassResult> inline_calls(Module& module) {
   PassResult result;
+  const int64_t barriers = turn_into_barriers(module);
   result.count = inline_calls_in(module, [](const Computation&) { return true; });
-  result.changed = result.count > 0;
+  result.changed = result.count + barriers > 0;
   const int64_t kept = result.changed ? 0 : calls_in(module);
   result.note = fmt::format("{} calls inlined{}", result.count, kept > 0 ? fmt::format(", {} kept", kept) : "");
   return result;

@@ -14,6 +14,8 @@
 /// ("jit(f)/jit(_normal)" + "add"), an instruction without a source gets the call's, and the root gets the call's
 /// sharding.
 ///
+/// A call of an identity that asks to stay is how a program spells a barrier that XLA:CPU keeps, and becomes a barrier.
+///
 /// Requires: verified.  Keeps: roots, donation, schedule (a body runs where its call stood).
 /// Numerics: exact.
 /// Not inlined: calls that ask to stay (frontend attribute inlineable="false", while more than one device runs the

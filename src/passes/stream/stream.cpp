@@ -66,10 +66,11 @@ class States {
 };
 
 /// Bytes of outputs that a loop over rows writes over inputs of which it reads neighbours. Programs do that in strips,
-/// without a loop; XLA stores such outputs beside their inputs.
+/// without a loop; XLA stores such outputs beside their inputs. XLA:CPU passes several times over each window, in
+/// kernels of their own: for little work on each element this takes three times as long.
 double overwriting_bytes(const ValueGraph& graph, const Computation& computation, const RowCluster& cluster) {
   double bytes = 0;
-  if (graph.target().takes() == Takes::kProgram) return bytes;
+  if (graph.target().takes() == Takes::kProgram || graph.target().drops_barriers()) return bytes;
   for (const auto& [output, input] : places_of_outputs(computation, graph, cluster)) {
     if (cluster.inputs.at(input).reach() > 0) bytes += bytes_of(graph, {output, 0});
   }

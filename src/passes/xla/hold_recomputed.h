@@ -14,8 +14,7 @@
 ///
 /// Requires: verified, no calls; the entry's order is the one that `recompute` left.  Keeps: roots, donation, schedule.
 /// Numerics: exact.
-/// Not held: values recomputed from constants alone. XLA:CPU removes barriers before it merges; nothing is recomputed
-/// for it (Target::keeps_recomputed).
+/// Not held: values recomputed from constants alone.
 /// Tests: tests/text/passes/hold-recomputed/
 
 #include "passes/pass.h"

@@ -11,7 +11,6 @@
 #include "analysis/leaf_bytes.h"
 #include "passes/stream/stream_loop.h"
 #include "passes/xla/barrier.h"
-#include "target/target.h"
 
 namespace lowtide::engine {
 namespace {
@@ -118,9 +117,8 @@ class Reader {
 
 }  // namespace
 
-Result<PassResult> read_before_updates(Module& module, const Target& target) {
+Result<PassResult> read_before_updates(Module& module) {
   PassResult result;
-  if (!target.keeps_recomputed()) return result;  // for the same reason: it removes barriers early
   for (const auto& computation : module.computations()) result.count += Reader(*computation).order_reads();
   result.changed = result.count > 0;
   result.note = fmt::format("{} barriers between slices and the updates of what they read", result.count);

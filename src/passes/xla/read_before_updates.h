@@ -10,7 +10,7 @@
 /// Saves bytes(a): XLA decides what to copy before it schedules, and copies an array that is updated in place if no
 /// dependency orders a reader before the update. The readers of what a loop updates are those in its body (a window's
 /// next rows) and those before it whose values it only carries, which XLA moves behind it (rows at the boundary). It
-/// costs the slices' bytes: a slice behind a barrier is stored. XLA:CPU removes barriers before that, and gets none.
+/// costs the slices' bytes: a slice behind a barrier is stored.
 ///
 /// Requires: verified.  Keeps: roots, donation, schedule.
 /// Numerics: exact.
@@ -26,6 +26,6 @@ namespace lowtide::engine {
 inline constexpr int64_t kSmallestUpdated = 1 << 20;  ///< bytes
 inline constexpr int64_t kSmallPartOfSlices = 4;
 
-Result<PassResult> read_before_updates(Module& module, const Target& target);
+Result<PassResult> read_before_updates(Module& module);
 
 }  // namespace lowtide::engine

@@ -10,7 +10,6 @@
 #include "analysis/leaf_bytes.h"
 #include "analysis/uses.h"
 #include "passes/rules/maker.h"
-#include "target/target.h"
 
 namespace lowtide::engine {
 namespace {
@@ -178,8 +177,7 @@ class Writer {
 
 }  // namespace
 
-Result<PassResult> write_around(Module& module, const Target& target) {
-  if (!target.keeps_recomputed()) return PassResult{};
+Result<PassResult> write_around(Module& module) {
   Writer writer;
   auto result = rewrite_each(module, [&](Instruction& i, Maker& maker) { return writer.rewrite(i, maker); });
   if (result.ok())

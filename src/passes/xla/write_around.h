@@ -15,8 +15,8 @@
 /// Requires: verified.  Keeps: roots, donation, schedule.
 /// Numerics: exact: values only move.
 /// Not written: over arguments that no result is declared to alias, and over what another reader needs whole: XLA would
-/// copy these; small arrays. For compilers that remove barriers early, as XLA:CPU does, concatenations stay. Tests:
-/// tests/text/passes/write-around/
+/// copy these; small arrays.
+/// Tests: tests/text/passes/write-around/
 
 #include "passes/pass.h"
 
@@ -24,6 +24,6 @@ namespace lowtide::engine {
 
 inline constexpr int64_t kSmallestWritten = 1 << 20;  ///< bytes
 
-Result<PassResult> write_around(Module& module, const Target& target);
+Result<PassResult> write_around(Module& module);
 
 }  // namespace lowtide::engine
