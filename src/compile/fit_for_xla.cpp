@@ -78,6 +78,7 @@ Result<FittedForXla> fit_for_xla(const Input& input, const Target& target, std::
   if (meshes && !module.num_partitions) input.module->num_partitions = 1;
   LT_ASSIGN_OR_RETURN(const Planner planner, Planner::make(module, target));
   FrontierOptions search;
+  if (!limit) search.most_time = kMostTime;
   const bool undivided = has_global_shapes(module);
   if (undivided) search.budget = kOnlyRules;
   LT_ASSIGN_OR_RETURN(const Frontier frontier, find_frontier(planner, search));
@@ -95,8 +96,16 @@ Result<FittedForXla> fit_for_xla(const Input& input, const Target& target, std::
   report.met = point != nullptr;
   if (!point) point = &frontier.tightest();
   LT_ASSIGN_OR_RETURN(fitted.module, planner.exported(point->decisions));
-  const Account ours = Planner::account_of(*fitted.module, point->decisions);
   const Account given = account_for(module, AccountMode::kAsGiven);
+  Account ours = Planner::account_of(*fitted.module, point->decisions);
+  const bool stays =
+      static_cast<double>(ours.peak_bytes()) > (1 + target.uncertain_part()) * static_cast<double>(given.peak_bytes());
+  if (stays) {
+    fitted.module = module.clone();
+    ours = given;
+    report.met = !limit || ours.peak_bytes() <= *limit;
+    report.note += "; the program stays as it is, since none of the plans found needs less";
+  }
 
   report.module = module.name;
   report.exact = module.sums_in_order;
@@ -104,7 +113,7 @@ Result<FittedForXla> fit_for_xla(const Input& input, const Target& target, std::
   report.ours = sizes_of(ours);
   report.given_peak = given.peak_bytes();
   report.free_peak = frontier.free.peak_bytes;
-  report.seconds = 1e-9 * point->ns;
+  report.seconds = 1e-9 * (stays ? frontier.free : *point).ns;
   report.free_seconds = 1e-9 * frontier.free.ns;
   report.machine = target.machine().name;
   report.machine_bytes = target.machine().spaces.front().bytes;
@@ -115,7 +124,7 @@ Result<FittedForXla> fit_for_xla(const Input& input, const Target& target, std::
   const Graph graph(module), exported(*fitted.module);
   const auto arguments = argument_rows(graph, given, Categories(graph));
   report.at_peak = peak_rows(exported, ours, Categories(exported), arguments);
-  LT_RETURN_IF_ERROR(explain_choice(module, planner, point->decisions, given, report));
+  if (!stays) LT_RETURN_IF_ERROR(explain_choice(module, planner, point->decisions, given, report));
   report.interrupted = frontier.interrupted || module.context().stop().was_asked();
   report.plan_seconds = seconds_since(start);
   return fitted;

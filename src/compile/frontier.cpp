@@ -19,7 +19,6 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr double kMostTime = 2.5;  ///< of the free plan's time: nobody would run slower plans
 /// Of the time without streams: the limit for plans on the way to the free one.
 constexpr double kFreeTime = 1.4;
 constexpr double kHoistedTime = 0.97;  ///< of the time with loop-invariant values computed in each iteration
@@ -174,7 +173,7 @@ class Search {
     next_.state.is_free_found = true;
     if (!next_.state.has_few_plans && options_.budget == 0)
       budget_ = std::max(budget_, frontier_.plans + kLeastBelowFree);
-    next_.state.most_ns = kMostTime * std::max(frontier_.free.ns, unhoisted_ns_);
+    next_.state.most_ns = options_.most_time * std::max(frontier_.free.ns, unhoisted_ns_);
     if (options_.only_free) {
       if (planner_.target().takes() == Takes::kProgram) LT_RETURN_IF_ERROR(check_plan(frontier_.free_plan));
     } else if (!context_.should_stop()) {
@@ -501,6 +500,24 @@ class Search {
         series.steps.insert(series.steps.begin(), easier);
         attempt_all(std::vector<Decisions>{easier});
       }
+      begin_coarse(at, series);
+    }
+  }
+
+  /// If the coarsest tiles tried are still too slow, as in a loop of many iterations, the added time of these says
+  /// which tiles aren't: it grows with their number.
+  void begin_coarse(const Trial& at, Series& series) {
+    if (series.steps.empty() || series.coarse.empty()) return;
+    const Trial* trial = tried(series.steps.front());
+    if (trial == nullptr || trial->point.ns <= next_.state.most_ns || gained(at, *trial) == 0) return;
+    const auto added = trial->point.ns - at.point.ns;
+    const auto tile_of = [](const Decisions& decisions) { return std::get<StreamDecision>(decisions.back()).tile; };
+    for (const Decisions& coarse : series.coarse) {
+      const double parts = static_cast<double>(tile_of(trial->point.decisions)) / static_cast<double>(tile_of(coarse));
+      if (at.point.ns + parts * added > next_.state.most_ns) continue;
+      series.steps.insert(series.steps.begin(), coarse);
+      attempt_all(std::vector<Decisions>{coarse});
+      return;
     }
   }
 

@@ -55,7 +55,7 @@ void add_once(const Trial& at, std::vector<Series>& steps) {
   Decisions decisions = at.point.decisions;
   if (has<Kind>(decisions)) return;
   decisions.emplace_back(Kind{});
-  steps.push_back({.steps = {std::move(decisions)}, .easier = {}});
+  steps.push_back({.steps = {std::move(decisions)}, .easier = {}, .coarse = {}});
 }
 template <class Kind>
 void add_before_streams(const Trial& at, std::vector<Series>& steps) {
@@ -63,7 +63,7 @@ void add_before_streams(const Trial& at, std::vector<Series>& steps) {
   if (has<Kind>(decisions)) return;
   const bool first = std::is_same_v<Kind, DeriveStacks>;
   decisions.insert(first ? decisions.begin() : std::ranges::find_if_not(decisions, comes_before_streams), Kind{});
-  steps.push_back({.steps = {std::move(decisions)}, .easier = {}});
+  steps.push_back({.steps = {std::move(decisions)}, .easier = {}, .coarse = {}});
 }
 
 /// At most `most` of them: the last, and others at equal distances.
@@ -187,9 +187,9 @@ void NextSteps::add_streams(const Trial& at, std::vector<Series>& steps) const {
     for (const int64_t tile : tiles) series.steps.push_back(with_tile(tile));
     if (tiles.empty()) continue;
     const auto& all = candidate.tiles;  // the coarsest first
-    for (auto tile = std::ranges::find(all, tiles.front());
-         tile != all.begin() && std::ssize(series.easier) < kMostEasier;) {
-      series.easier.push_back(with_tile(*--tile));
+    for (auto tile = std::ranges::find(all, tiles.front()); tile != all.begin();) {
+      auto& coarser = std::ssize(series.easier) < kMostEasier ? series.easier : series.coarse;
+      coarser.push_back(with_tile(*--tile));
     }
   }
 }
@@ -251,12 +251,12 @@ const std::vector<RecomputeOffer>& NextSteps::offers_among(const Decisions& deci
 /// Loops that save every k iterations: only once, after other recomputation. Before the free plan is found, only the
 /// grouping that saves most.
 void NextSteps::add_groups(const Trial& at, std::vector<Series>& steps) const {
-  if (planner_.target().takes() != Takes::kProgram || has<SaveEvery>(at.point.decisions)) return;
+  if (has<SaveEvery>(at.point.decisions)) return;
   const std::span<const Grouping> all = planner_.groupings();
   for (const Grouping& grouping : state.is_free_found || all.empty() ? all : all.last(1)) {
     Decisions decisions = at.point.decisions;
     decisions.insert(std::ranges::find_if_not(decisions, comes_before_streams), SaveEvery{grouping});
-    steps.push_back({.steps = {std::move(decisions)}, .easier = {}});
+    steps.push_back({.steps = {std::move(decisions)}, .easier = {}, .coarse = {}});
   }
 }
 

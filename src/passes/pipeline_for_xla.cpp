@@ -20,8 +20,10 @@
 #include "passes/rules/save_what_is_read.h"
 #include "passes/rules/scatter_one_hot_gradients.h"
 #include "passes/rules/sink_hoisted_values.h"
+#include "passes/rules/slice_known_gathers.h"
 #include "passes/rules/slice_operands.h"
 #include "passes/rules/split_merged_dimensions.h"
+#include "passes/rules/update_known_scatters.h"
 #include "passes/rules/widen_scatters.h"
 #include "passes/xla/flatten_products.h"
 #include "passes/xla/hold_recomputed.h"
@@ -31,6 +33,7 @@
 #include "passes/xla/read_before_updates.h"
 #include "passes/xla/spell_barriers.h"
 #include "passes/xla/state_trip_counts.h"
+#include "passes/xla/store_updates.h"
 #include "passes/xla/write_around.h"
 
 namespace lowtide::engine {
@@ -59,6 +62,10 @@ const std::vector<Pass>& pipeline_for_xla() {
          "trips of a loop compute the same round keys"},
         {"decide-predicates", decide_predicates, Numerics::kExact,
          "masks of equal segments: XLA computes and stores what is true everywhere"},
+        {"slice-known-gathers", slice_known_gathers, Numerics::kExact,
+         "before streams, which walk slices; constants are folded, and indices known"},
+        {"update-known-scatters", update_known_scatters, Numerics::kExact,
+         "before streams: XLA:CPU computes what a scatter writes beside the array"},
         {"batch-counted-indices", batch_counted_indices, Numerics::kExact,
          "before streams, which walk batch dimensions"},
         {"split-merged-dimensions", split_merged_dimensions, Numerics::kExact,
@@ -104,6 +111,7 @@ const std::vector<Pass>& pipeline_for_xla() {
          "after all that moves values into loops: XLA would take out what no trip changes"},
         {"read-before-updates", read_before_updates, Numerics::kExact,
          "after the loops' last slices: XLA copies what is updated in place if a reader isn't ordered"},
+        {"store-updates", store_updates, Numerics::kExact, "after small slices passed barriers"},
         {"state-trip-counts", state_trip_counts, Numerics::kExact, "loops have their last form"},
         {"spell-barriers", spell_barriers, Numerics::kExact, "after all that puts barriers"},
         {"name-origins", name_origins, Numerics::kExact, "last: whatever was made gets the name of what it stands for"},

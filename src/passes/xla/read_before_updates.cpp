@@ -4,29 +4,18 @@
 
 #include <algorithm>
 #include <optional>
-#include <span>
 #include <unordered_set>
 
 #include "analysis/late_readers.h"
 #include "analysis/leaf_bytes.h"
 #include "passes/stream/stream_loop.h"
 #include "passes/xla/barrier.h"
+#include "passes/xla/updated_slices.h"
 
 namespace lowtide::engine {
 namespace {
 
 using Instructions = std::unordered_set<const Instruction*>;
-
-bool is_slice(const Instruction& i, const Instruction& of) {
-  const bool slices = i.opcode == Opcode::kSlice || i.opcode == Opcode::kDynamicSlice || i.opcode == Opcode::kGather;
-  return slices && i.operands[0] == &of;
-}
-
-/// Does the slice begin where the update does? Then a kernel reads and writes the same places.
-bool begins_with(const Instruction& update, const Instruction& slice) {
-  if (update.opcode != Opcode::kDynamicUpdateSlice || slice.opcode != Opcode::kDynamicSlice) return false;
-  return std::ranges::equal(std::span(update.operands).subspan(2), std::span(slice.operands).subspan(1));
-}
 
 class Reader {
  public:

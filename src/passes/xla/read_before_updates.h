@@ -14,16 +14,14 @@
 ///
 /// Requires: verified.  Keeps: roots, donation, schedule.
 /// Numerics: exact.
-/// Not tied: arrays of less than kSmallestUpdated; any other reader that isn't ordered, since XLA copies then in any
-/// case; slices that together take more than 1/kSmallPartOfSlices of the array.
-/// Tried: control predecessors: XLA drops them.
-/// Tests: tests/text/passes/read-before-updates/
+/// Not tied: arrays of less than kSmallestUpdated (updated_slices.h); any other reader that isn't ordered, since XLA
+/// copies then in any case; slices that together take more than 1/kSmallPartOfSlices of the array. Tried: control
+/// predecessors: XLA drops them. Tests: tests/text/passes/read-before-updates/
 
 #include "passes/pass.h"
 
 namespace lowtide::engine {
 
-inline constexpr int64_t kSmallestUpdated = 1 << 20;  ///< bytes
 inline constexpr int64_t kSmallPartOfSlices = 4;
 
 Result<PassResult> read_before_updates(Module& module);
