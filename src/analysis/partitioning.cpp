@@ -6,6 +6,7 @@
 #include <map>
 #include <unordered_set>
 
+#include "ir/kept_calls.h"
 #include "ops/sharding_calls.h"
 #include "ops/text_cursor.h"
 
@@ -278,8 +279,7 @@ class FindPartitioning {
     };
     for (const auto& computation : module_.computations()) {
       for (const auto& i : computation->instructions()) {
-        if (i->opcode != Opcode::kCall || i->frontend_attributes.find("inlineable=\"false\"") == std::string::npos)
-          continue;
+        if (!is_kept_call(*i)) continue;
         const auto is_partly = [&](const Instruction* operand) {
           while (operand->opcode == Opcode::kGetTupleElement) operand = operand->operands[0];
           return is_open(*operand);

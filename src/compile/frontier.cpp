@@ -490,13 +490,9 @@ class Search {
 
   /// Prepends an easier step to each series whose first step saves memory, but is too slow since its tiles are small.
   void begin_easier(const Trial& at, std::vector<Series>& all) {
-    const auto is_too_slow = [&](const Decisions& decisions) {
-      const Trial* trial = tried(decisions);
-      return trial && trial->point.ns > next_.state.most_ns && gained(at, *trial) > 0;
-    };
     for (Series& series : all) {
       for (const Decisions& easier : series.easier) {
-        if (!is_too_slow(series.steps.front())) break;
+        if (!too_slow(at, series.steps.front())) break;
         series.steps.insert(series.steps.begin(), easier);
         attempt_all(std::vector<Decisions>{easier});
       }
@@ -504,13 +500,19 @@ class Search {
     }
   }
 
+  /// The tried plan if it saves memory, but takes too long; otherwise null.
+  const Trial* too_slow(const Trial& at, const Decisions& decisions) const {
+    const Trial* trial = tried(decisions);
+    return trial && trial->point.ns > next_.state.most_ns && gained(at, *trial) > 0 ? trial : nullptr;
+  }
+
   /// If the coarsest tiles tried are still too slow, as in a loop of many iterations, the added time of these says
   /// which tiles aren't: it grows with their number.
   void begin_coarse(const Trial& at, Series& series) {
-    if (series.steps.empty() || series.coarse.empty()) return;
-    const Trial* trial = tried(series.steps.front());
-    if (trial == nullptr || trial->point.ns <= next_.state.most_ns || gained(at, *trial) == 0) return;
-    const auto added = trial->point.ns - at.point.ns;
+    if (series.coarse.empty()) return;  // as it is without steps
+    const Trial* trial = too_slow(at, series.steps.front());
+    if (trial == nullptr) return;
+    const double added = trial->point.ns - at.point.ns;
     const auto tile_of = [](const Decisions& decisions) { return std::get<StreamDecision>(decisions.back()).tile; };
     for (const Decisions& coarse : series.coarse) {
       const double parts = static_cast<double>(tile_of(trial->point.decisions)) / static_cast<double>(tile_of(coarse));

@@ -55,7 +55,7 @@ void add_once(const Trial& at, std::vector<Series>& steps) {
   Decisions decisions = at.point.decisions;
   if (has<Kind>(decisions)) return;
   decisions.emplace_back(Kind{});
-  steps.push_back({.steps = {std::move(decisions)}, .easier = {}, .coarse = {}});
+  steps.push_back({.steps = {std::move(decisions)}});
 }
 template <class Kind>
 void add_before_streams(const Trial& at, std::vector<Series>& steps) {
@@ -63,7 +63,7 @@ void add_before_streams(const Trial& at, std::vector<Series>& steps) {
   if (has<Kind>(decisions)) return;
   const bool first = std::is_same_v<Kind, DeriveStacks>;
   decisions.insert(first ? decisions.begin() : std::ranges::find_if_not(decisions, comes_before_streams), Kind{});
-  steps.push_back({.steps = {std::move(decisions)}, .easier = {}, .coarse = {}});
+  steps.push_back({.steps = {std::move(decisions)}});
 }
 
 /// At most `most` of them: the last, and others at equal distances.
@@ -256,7 +256,7 @@ void NextSteps::add_groups(const Trial& at, std::vector<Series>& steps) const {
   for (const Grouping& grouping : state.is_free_found || all.empty() ? all : all.last(1)) {
     Decisions decisions = at.point.decisions;
     decisions.insert(std::ranges::find_if_not(decisions, comes_before_streams), SaveEvery{grouping});
-    steps.push_back({.steps = {std::move(decisions)}, .easier = {}, .coarse = {}});
+    steps.push_back({.steps = {std::move(decisions)}});
   }
 }
 

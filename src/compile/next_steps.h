@@ -23,8 +23,8 @@ struct Trial {
 /// Steps in order of increasing time.
 struct Series {
   std::vector<Decisions> steps;
-  std::vector<Decisions> easier;  ///< faster than the first step, nearest first, in case that one is too slow
-  std::vector<Decisions> coarse;  ///< still faster, with coarser tiles, nearest first
+  std::vector<Decisions> easier{};  ///< faster than the first step, nearest first, in case that one is too slow
+  std::vector<Decisions> coarse{};  ///< still faster, with coarser tiles, nearest first
 };
 
 /// Is it a `recompute`?

@@ -36,6 +36,37 @@ def layers():
     return jax.jit(jax.grad(loss)).lower([(like(64, 256), like(256, 64))] * 8, like(2048, 64)).as_text(dialect="hlo")
 
 
+def waves():
+    """The gradient through the steps of a wave equation, each of which saves the wave for its backward step."""
+    import jax
+    import jax.numpy as jnp
+
+    def loss(speed, wave):
+        def step(state, _):
+            wave, before = state
+            rough = jnp.roll(wave, 1, 0) + jnp.roll(wave, -1, 0) - 2 * wave
+            return (2 * wave - before + speed * rough, wave), None
+        return (jax.lax.scan(jax.checkpoint(step), (wave, wave), length=64)[0][0] ** 2).sum()
+    like = jax.ShapeDtypeStruct((256, 256), jnp.float32)
+    return jax.jit(jax.grad(loss)).lower(like, like).as_text(dialect="hlo")
+
+
+def updated_fields():
+    """Fields that are updated in place from one another: written otherwise, they need a second field each."""
+    import jax
+
+    def steps(fields):
+        def step(_, fields):
+            a, b, c = fields
+            a = a.at[:, :-1].add(-.3 * (b[:, 1:] - b[:, :-1]))
+            b = b.at[:-1, :].add(-.3 * (c[1:, :] - c[:-1, :]))
+            c = c.at[:, 1:].add(.3 * (a[:, 1:] - a[:, :-1]))
+            return a, b, c
+        return jax.lax.fori_loop(0, 10, step, fields)
+    like = jax.ShapeDtypeStruct((1024, 1024), jax.numpy.float32)
+    return jax.jit(steps, donate_argnums=0).lower((like,) * 3).as_text(dialect="hlo")
+
+
 def worst_difference(results, expected):
     """Relative to the largest value; the last says whether all bits agree."""
     import numpy as np
@@ -134,6 +165,23 @@ def main():
                 faults.append(f"layers for {machine}: {made} values are recomputed")
             if not worst <= tolerance([]):
                 faults.append(f"layers for {machine}: results differ by {worst:.1e}")
+        for name, make in (("waves", waves), ("fields", updated_fields)):
+            path = os.path.join(folder, name + ".hlo")
+            with open(path, "w") as f:
+                f.write(make())
+            text, report = exported(path)
+            if text is None:
+                continue
+            before, after = temp_of(given(path)), temp_of(text)
+            worst, _ = worst_difference(xla.run(text), xla.run(given(path)))
+            rules = [r["rule"] for r in report["rewrites"]]
+            rows.append(f"{name:40} temp {before / 2**20:8.1f} -> {after / 2**20:7.1f} MiB, {worst:.1e}")
+            if not worst <= tolerance([]):
+                faults.append(f"{name}: results differ by {worst:.1e}")
+            if name == "waves" and not (after < before / 2 and any(r.startswith("save-every") for r in rules)):
+                faults.append(f"waves: XLA:CPU needs {after} of {before} bytes, by {rules}")
+            if name == "fields" and (after > before or report["peak_bytes"] > report["input_peak_bytes"] or rules):
+                faults.append(f"fields: the program isn't returned as it is: {report['input_peak_bytes']} -> {report['peak_bytes']}, by {rules}")
         path = os.path.join(corpus, "kernels", "halo_all_pad_donated.hlo")
         text, report = exported(path)
         if text is not None:  # XLA:CPU's barriers are calls; those that it may inline are none

@@ -4,34 +4,30 @@
 
 #include <algorithm>
 
+#include "ir/element_read.h"
+#include "ir/kept_calls.h"
 #include "passes/inline_bodies.h"
 #include "passes/rewrite.h"
 
 namespace lowtide::engine {
 namespace {
 
-bool mustnt_be_inlined(const Instruction& call) {
-  return call.frontend_attributes.find("inlineable=\"false\"") != std::string::npos;
-}
-
 bool may_inline(const Instruction& call, bool partitioned, const std::vector<bool>& ordered) {
   if (call.opcode != Opcode::kCall || call.called.size() != 1) return false;
   if (const auto id = static_cast<size_t>(call.id); id < ordered.size() && ordered[id]) return false;
   if (call.called[0]->execution_thread != call.parent->execution_thread) return false;
-  const std::string& asks = call.frontend_attributes;
-  if (asks.find("_xla_compute_type") != std::string::npos) return false;
-  return !partitioned || !mustnt_be_inlined(call);
+  if (call.frontend_attributes.find("_xla_compute_type") != std::string::npos) return false;
+  return !partitioned || !is_kept_call(call);
 }
 
 bool returns_its_operand(const Computation& computation) {
   const Instruction& root = *computation.root;
-  if (root.opcode == Opcode::kParameter) return computation.parameters().size() == 1;
-  if (root.opcode != Opcode::kTuple || computation.parameters().size() != 1) return false;
+  if (computation.parameters().size() != 1) return false;
+  if (root.opcode == Opcode::kParameter) return true;
+  if (root.opcode != Opcode::kTuple) return false;
   if (root.operands.size() != computation.parameters()[0]->shape.elements.size()) return false;
   for (size_t k = 0; k < root.operands.size(); ++k) {
-    const Instruction& element = *root.operands[k];
-    if (element.opcode != Opcode::kGetTupleElement || element.operands[0] != computation.parameters()[0]) return false;
-    if (element.as<TupleIndexAttributes>().index != static_cast<int64_t>(k)) return false;
+    if (element_read(*root.operands[k]) != static_cast<int64_t>(k)) return false;
   }
   return true;
 }
@@ -43,7 +39,7 @@ int64_t turn_into_barriers(Module& module) {
   const std::vector<bool> ordered = ordered_instructions(module);
   for (const auto& computation : module.computations()) {
     for (const auto& i : computation->instructions()) {
-      if (i->opcode != Opcode::kCall || i->operands.size() != 1 || !mustnt_be_inlined(*i)) continue;
+      if (!is_kept_call(*i) || i->operands.size() != 1) continue;
       if (!returns_its_operand(*i->called[0]) || ordered[static_cast<size_t>(i->id)]) continue;
       turn_into(*i, Opcode::kOptBarrier, i->operands);
       ++count;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "ir/kept_calls.h"
+
 namespace lowtide::engine {
 namespace {
 
@@ -22,7 +24,7 @@ bool is_made_of_elements(const Instruction& i) {
 bool counts_its_elements(const Instruction& i) {
   const auto says = [](const std::string& text, const char* words) { return text.find(words) != std::string::npos; };
   if (says(i.backend_config, "tuple_index") || says(i.backend_config, "\"dynamic_variables\":[{")) return true;
-  if (says(i.frontend_attributes, "xla.sdy.") || says(i.frontend_attributes, "inlineable=\"false\"")) return true;
+  if (says(i.frontend_attributes, "xla.sdy.") || says(i.frontend_attributes, kKeptAttribute)) return true;
   return std::ranges::any_of(i.extra, [](const RawAttribute& raw) { return raw.key == "is_composite"; });
 }
 

@@ -3,14 +3,11 @@
 #include <fmt/format.h>
 
 #include "analysis/partitioning.h"
+#include "ir/kept_calls.h"
 #include "ops/sharding_calls.h"
 
 namespace lowtide::engine {
 namespace {
-
-bool is_region(const Instruction& i) {
-  return i.opcode == Opcode::kCall && i.frontend_attributes.find("inlineable=\"false\"") != std::string::npos;
-}
 
 /// Drops the call's side effect: only its readers keep it.
 void forget_effect(Instruction& call) {
@@ -36,7 +33,7 @@ Result<PassResult> open_manual_regions(Module& module) {
   int64_t opened = 0;
   for (const auto& computation : module.computations()) {
     for (const auto& i : computation->instructions()) {
-      if (is_region(*i)) {
+      if (is_kept_call(*i)) {
         i->frontend_attributes.clear();
         ++opened;
       } else if (names_its_operands(*i)) {

@@ -15,8 +15,9 @@
 /// Requires: verified.  Keeps: roots, donation, schedule.
 /// Numerics: exact.
 /// Not tied: arrays of less than kSmallestUpdated (updated_slices.h); any other reader that isn't ordered, since XLA
-/// copies then in any case; slices that together take more than 1/kSmallPartOfSlices of the array. Tried: control
-/// predecessors: XLA drops them. Tests: tests/text/passes/read-before-updates/
+/// copies then in any case; slices that together take more than 1/kSmallPartOfSlices of the array.
+/// Tried: control predecessors: XLA drops them.
+/// Tests: tests/text/passes/read-before-updates/
 
 #include "passes/pass.h"
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "ir/kept_calls.h"
 #include "passes/rules/maker.h"
 #include "target/target.h"
 
@@ -28,13 +29,13 @@ Result<PassResult> spell_barriers(Module& module, const Target& target) {
   std::vector<Instruction*> barriers;
   for (const auto& computation : module.computations()) {
     for (const auto& i : computation->instructions()) {
-      if (i->opcode == Opcode::kOptBarrier && i->operands.size() == 1) barriers.push_back(i.get());
+      if (i->opcode == Opcode::kOptBarrier) barriers.push_back(i.get());
     }
   }
   for (Instruction* barrier : barriers) {
     barrier->opcode = Opcode::kCall;
     barrier->called = {identity(module, barrier->shape)};
-    barrier->frontend_attributes = R"({inlineable="false"})";
+    barrier->frontend_attributes = fmt::format("{{{}}}", kKeptAttribute);
   }
   result.count = static_cast<int64_t>(barriers.size());
   result.changed = result.count > 0;

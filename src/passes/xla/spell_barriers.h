@@ -11,7 +11,8 @@
 /// Requires: last, but for names.  Keeps: roots, donation, schedule.
 /// Numerics: exact.
 /// Tried: reading a loop's slices one iteration ahead, from what it has updated, which orders them without a barrier:
-/// it helps stencils only, and stores the slices a second time. Tests: tests/text/passes/spell-barriers/
+/// it helps stencils only, and stores the slices a second time.
+/// Tests: tests/text/passes/spell-barriers/
 
 #include "passes/pass.h"
 

@@ -1,6 +1,7 @@
 // Builds calls, loops and branches: values that they capture become operands.
 #include <fmt/format.h>
 
+#include "ir/kept_calls.h"
 #include "ops/attribute_text.h"
 #include "text/stablehlo/operations.h"
 
@@ -162,7 +163,7 @@ Status make_manual_computation(ModuleMaker& maker, Scope& scope, const MlirOpera
   origin.location = operation.location;
   LT_ASSIGN_OR_RETURN(Instruction * local, maker.add(scope, origin, Opcode::kCall, body->root->shape, parts,
                                                      {{"to_apply", '%' + body->name}}));
-  local->frontend_attributes = "{inlineable=\"false\"}";
+  local->frontend_attributes = fmt::format("{{{}}}", kKeptAttribute);
   Instructions results = {local};
   if (local->shape.is_tuple()) {
     results.clear();
