@@ -100,8 +100,8 @@ bool parse_decision(std::string_view line, Decision& decision) {
     if (stream.ok()) decision = *stream;
     return stream.ok();
   }
-  for (const Decision& word : {Decision(Rearrange{}), Decision(DeriveStacks{}), Decision(HoistLoopInvariants{}),
-                               Decision(UpdateInLoops{}), Decision(Rematerialise{})}) {
+  for (const Decision& word :
+       {Decision(Rearrange{}), Decision(HoistLoopInvariants{}), Decision(UpdateInLoops{}), Decision(Rematerialise{})}) {
     if (w.size() != 1 || w[0] != to_string(word)) continue;
     decision = word;
     return true;
@@ -169,9 +169,9 @@ bool parse_decision(std::string_view line, Decision& decision) {
 }  // namespace
 
 bool comes_before_streams(const Decision& decision) {
-  return std::holds_alternative<DeriveStacks>(decision) || std::holds_alternative<Recompute>(decision) ||
-         std::holds_alternative<SaveEvery>(decision) || std::holds_alternative<Offload>(decision) ||
-         std::holds_alternative<HoistLoopInvariants>(decision) || std::holds_alternative<UpdateInLoops>(decision);
+  return std::holds_alternative<Recompute>(decision) || std::holds_alternative<SaveEvery>(decision) ||
+         std::holds_alternative<Offload>(decision) || std::holds_alternative<HoistLoopInvariants>(decision) ||
+         std::holds_alternative<UpdateInLoops>(decision);
 }
 
 size_t first_stream(const Decisions& decisions) {
@@ -194,7 +194,6 @@ std::string to_string(const Decision& decision) {
           [](const Rearrange&) { return std::string("rearrange"); },
           [](const HoistLoopInvariants&) { return std::string("hoist-loop-invariants"); },
           [](const UpdateInLoops&) { return std::string("update-in-loops"); },
-          [](const DeriveStacks&) { return std::string("derive-stacks"); },
           [](const Recompute& d) {
             const std::string all = fmt::format("recompute {}", d.price.ns_per_byte);
             return d.price.in_room > 0 ? fmt::format("{} {}{}", all, kInRoom, d.price.in_room) : all;
@@ -255,7 +254,7 @@ Result<PlanFile> parse_plan(std::string_view text, const Module& module) {
     if (!parse_decision(line, decision)) {
       return Status::input(fmt::format(
           "line {}: `{}` is no decision; expected `stream COMPUTATION VALUE dimension=D tile=T`, `without PASS`, "
-          "`price-of-memory NS`, `search-steps N`, `rearrange`, `derive-stacks`, `recompute NS`, "
+          "`price-of-memory NS`, `search-steps N`, `rearrange`, `recompute NS`, "
           "`hoist-loop-invariants`, `save-every K`, `save-every K of TRIPS`, `offload COUNT`, `update-in-loops`, "
           "`rematerialise`, "
           "`sequence COMPUTATION PLACE...`, `packing HASH HEIGHT OFFSET...`, `order NUMBER WAYS` or `exact`",

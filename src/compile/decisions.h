@@ -44,11 +44,6 @@ struct Rearrange {
   bool operator==(const Rearrange&) const = default;
 };
 
-/// Values that loops save for others are recomputed from smaller ones, though it takes longer.
-struct DeriveStacks {
-  bool operator==(const DeriveStacks&) const = default;
-};
-
 /// Values that are live at the peak and read later are recomputed if that costs less than keeping them, at this
 /// price (passes/recompute/recompute.h): before all streams or, if listed after some, among the values that these have
 /// left.
@@ -107,8 +102,8 @@ struct TakeOrder {
 };
 
 using Decision =
-    std::variant<StreamDecision, WithoutPass, PriceOfMemory, SearchSteps, Rearrange, DeriveStacks, Recompute, SaveEvery,
-                 Offload, HoistLoopInvariants, UpdateInLoops, Rematerialise, TakeSequence, Packing, TakeOrder>;
+    std::variant<StreamDecision, WithoutPass, PriceOfMemory, SearchSteps, Rearrange, Recompute, SaveEvery, Offload,
+                 HoistLoopInvariants, UpdateInLoops, Rematerialise, TakeSequence, Packing, TakeOrder>;
 /// Streams in the order in which they are made; other decisions may be anywhere.
 using Decisions = std::vector<Decision>;
 
@@ -127,7 +122,7 @@ size_t first_stream(const Decisions& decisions);
 Decisions without_streams();
 
 /// One line: `stream main s dimension=1 tile=64`, `without stream-slices`, `price-of-memory 3`, `search-steps 8000`,
-/// `rearrange`, `derive-stacks`, `recompute 0.5 in-room=2`, `hoist-loop-invariants`, `save-every 8`, `offload 4`,
+/// `rearrange`, `recompute 0.5 in-room=2`, `hoist-loop-invariants`, `save-every 8`, `offload 4`,
 /// `update-in-loops`, `rematerialise`, `sequence COMPUTATION PLACE...`, `packing HASH HEIGHT OFFSET...`,
 /// `order NUMBER kernels|strips|moves`.
 std::string to_string(const Decision& decision);

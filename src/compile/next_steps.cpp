@@ -61,8 +61,7 @@ template <class Kind>
 void add_before_streams(const Trial& at, std::vector<Series>& steps) {
   Decisions decisions = at.point.decisions;
   if (has<Kind>(decisions)) return;
-  const bool first = std::is_same_v<Kind, DeriveStacks>;
-  decisions.insert(first ? decisions.begin() : std::ranges::find_if_not(decisions, comes_before_streams), Kind{});
+  decisions.insert(std::ranges::find_if_not(decisions, comes_before_streams), Kind{});
   steps.push_back({.steps = {std::move(decisions)}});
 }
 
@@ -101,7 +100,6 @@ std::vector<Series> NextSteps::from(const Trial& at) const {
   add_streams(at, steps);
   if (!state.has_few_plans || is_within_streams(at)) add_finer(at, steps);
   if (at.could_rearrange) add_once<Rearrange>(at, steps);
-  if (planner_.could_derive()) add_before_streams<DeriveStacks>(at, steps);
   if (planner_.could_update()) add_before_streams<UpdateInLoops>(at, steps);
   const bool is_made_again = state.has_few_plans && has<Recompute>(at.point.decisions);
   if (planner_.target().takes() == Takes::kProgram && state.is_kept_for_late_readers && !is_made_again)
@@ -202,10 +200,7 @@ void NextSteps::add_recompute(const Trial& at, size_t most, std::vector<Series>&
     price = std::get<Recompute>(*so_far).price;
     decisions.erase(decisions.begin() + (so_far - before_streams().begin()));
   }
-  const auto first =
-      std::ranges::find_if_not(decisions, [](const Decision& d) { return std::holds_alternative<DeriveStacks>(d); });
-  const auto place = static_cast<size_t>(first - decisions.begin());
-  decisions.insert(first, Recompute{});
+  decisions.insert(decisions.begin(), Recompute{});
   std::vector<RecomputePrice> prices;
   for (const RecomputeOffer& offer : after(price, planner_.recompute_offers())) {
     if (offer.ns <= state.most_ns) prices.push_back(offer.price);
@@ -213,7 +208,7 @@ void NextSteps::add_recompute(const Trial& at, size_t most, std::vector<Series>&
   Series& series = steps.emplace_back();
   for (const RecomputePrice& one : spread(prices, most)) {
     series.steps.push_back(decisions);
-    series.steps.back()[place] = Recompute{one};
+    series.steps.back().front() = Recompute{one};
   }
 }
 

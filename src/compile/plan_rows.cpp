@@ -7,7 +7,6 @@
 #include "passes/recompute/offload.h"
 #include "passes/recompute/recompute.h"
 #include "passes/recompute/save_every.h"
-#include "passes/rules/derive_saved_stacks.h"
 #include "passes/rules/hoist_loop_invariants.h"
 #include "passes/rules/saved_stacks.h"
 #include "passes/rules/update_where_it_is_made.h"
@@ -53,10 +52,6 @@ void append(std::vector<Pass>& rows, std::vector<Pass> more) { std::ranges::move
 
 }  // namespace
 
-Result<PassResult> derive_all_stacks(Module& module, const Target& target, std::vector<DerivedStack>* done) {
-  return derive_saved_stacks_for(module, target, std::numeric_limits<double>::infinity(), done);
-}
-
 std::vector<Pass> rows_among_streams(const Decision& decision) {
   if (const auto* stream = std::get_if<StreamDecision>(&decision)) return {stream_row(*stream)};
   if (const auto* again = std::get_if<Recompute>(&decision)) return recompute_rows(*again);
@@ -77,11 +72,6 @@ std::vector<Pass> rows_to_streams(const Decisions& decisions, const Target& targ
                                   std::vector<StreamDecision>& found) {
   const std::vector<Pass>& all = pipeline_of(target);
   std::vector<Pass> rows;
-  if (has<DeriveStacks>(decisions)) {
-    const auto derive = [](Module& m, const Target& t) { return derive_all_stacks(m, t); };
-    rows.push_back({"derive-stacks", derive, Numerics::kExact, "decided for this module"});
-    rows.push_back({"remove-dead-code", remove_dead_code, Numerics::kExact, "what is no longer saved"});
-  }
   const size_t first = first_stream(decisions);
   for (size_t k = 0; k < first; ++k) {
     if (const auto* again = std::get_if<Recompute>(&decisions[k])) append(rows, recompute_rows(*again));

@@ -3,7 +3,6 @@
 
 #include "compile/decisions.h"
 #include "passes/pass.h"
-#include "passes/rules/derive_saved_stacks.h"
 
 namespace lowtide::engine {
 
@@ -18,9 +17,6 @@ std::vector<Pass> rows_among_streams(const Decision& decision);
 std::vector<Pass> rows_behind_streams(const Decisions& decisions, const Target& target);
 /// All passes of the plan.
 std::vector<Pass> whole_pipeline(const Decisions& decisions, const Target& target, std::vector<StreamDecision>& found);
-
-/// The effect of DeriveStacks, before dead code is removed.
-Result<PassResult> derive_all_stacks(Module& module, const Target& target, std::vector<DerivedStack>* done = nullptr);
 
 /// The decisions that determine the module with all streams.
 Decisions streaming_part(const Decisions& decisions);

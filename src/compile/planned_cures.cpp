@@ -91,17 +91,18 @@ class Streams {
   std::map<std::tuple<std::string, int64_t, double, double, double>, std::optional<Cure>> known_;
 };
 
-/// Do loops save values for other loops that these could recompute?
-bool could_derive(const Planner& planner, const FrontierPoint& free, const std::vector<PeakRow>& rows) {
+/// Does the peak hold what loops save for other loops, and could these recompute some of it?
+bool could_recompute(const Planner& planner, const FrontierPoint& free, const std::vector<PeakRow>& rows) {
   const bool saved = std::ranges::any_of(
       rows, [](const PeakRow& row) { return row.category == Category::kSavedForBackward && is_freed_by_plans(row); });
-  return saved && !has<DeriveStacks>(free.decisions) && planner.could_derive();
+  return saved && !has<Recompute>(free.decisions) && !planner.recompute_offers().empty();
 }
 
-/// Recomputes what loops save for other loops: a cure for rows whose value is then no longer live at the peak.
-void plan_derived_stacks(const Planner& planner, const FrontierPoint& free, std::vector<PeakRow>& rows) {
+/// Recomputes what costs least: a cure for rows whose value is then no longer live at the peak.
+void plan_recomputation(const Planner& planner, const FrontierPoint& free, std::vector<PeakRow>& rows) {
+  const Recompute recompute{planner.recompute_offers().front().price};
   Decisions decisions = free.decisions;
-  decisions.emplace_back(DeriveStacks{});
+  decisions.insert(decisions.begin(), recompute);
   const auto measured = planner.measure(decisions);
   if (!measured.ok() || measured->peak_bytes >= free.peak_bytes) return;
   std::set<std::pair<std::string, std::string>> left;
@@ -115,7 +116,7 @@ void plan_derived_stacks(const Planner& planner, const FrontierPoint& free, std:
     cure.what = "make again in later loops what loops save for them";
     cure.bytes = free.peak_bytes - measured->peak_bytes;
     cure.more_time = measured->ns / free.ns - 1;
-    cure.decision = to_string(Decision(DeriveStacks{}));
+    cure.decision = to_string(Decision(recompute));
     row.cures.push_back(std::move(cure));
     return;
   }
@@ -218,8 +219,8 @@ Status plan_cures(const Module& module, const Planner& planner, const Frontier& 
   Stage stage(module.context().progress(), "looking for what frees values", static_cast<double>(kRows + 2));
   if (plans > 0) {
     LT_ASSIGN_OR_RETURN(const auto streamed, planner.streamed(frontier.free.decisions));
-    const bool derives = could_derive(planner, frontier.free, report.at_peak);
-    Streams streams(planner, frontier.free, *streamed, plans - static_cast<int64_t>(derives));
+    const bool recomputes = could_recompute(planner, frontier.free, report.at_peak);
+    Streams streams(planner, frontier.free, *streamed, plans - static_cast<int64_t>(recomputes));
     size_t rows = 0;
     for (PeakRow& row : report.at_peak) {
       if (!is_freed_by_plans(row)) continue;
@@ -227,7 +228,7 @@ Status plan_cures(const Module& module, const Planner& planner, const Frontier& 
       stage.add(1);
       if (auto cure = streams.best_for(row)) row.cures.push_back(std::move(*cure));
     }
-    if (derives) plan_derived_stacks(planner, frontier.free, report.at_peak);
+    if (recomputes) plan_recomputation(planner, frontier.free, report.at_peak);
   } else {
     report.warnings.push_back("too large to plan what frees each value: `lowtide fit` plans");
   }

@@ -240,9 +240,6 @@ bool Planner::changes(std::optional<bool>& known, Result<PassResult> (*pass)(Mod
   return *known;
 }
 
-bool Planner::could_derive() const {
-  return changes(could_derive_, [](Module& m, const Target& t) { return derive_all_stacks(m, t); });
-}
 bool Planner::could_hoist() const {
   // XLA hoists by itself, and most programs have no loop, which needs no copy to see.
   if (target_->takes() == Takes::kModule || !has_loops(*shared_)) return false;

@@ -35,8 +35,6 @@ class Planner {
   /// The module after the last of these streams, in which the next one would be found. Plans that extend it are then
   /// made faster.
   Result<std::shared_ptr<const Module>> streamed(const Decisions& decisions) const;
-  /// Are there stacks that loops could derive in more time than the pipeline allows?
-  bool could_derive() const;
   /// Do loops compute again in each iteration what doesn't vary, and takes long?
   bool could_hoist() const;
   /// Are there stacks that are consumed slice by slice after the loop that fills them?
@@ -86,7 +84,7 @@ class Planner {
   std::shared_ptr<StreamedModules> streamed_;
   bool changes(std::optional<bool>& known, Result<PassResult> (*pass)(Module&, const Target&)) const;
   // Found when first asked.
-  mutable std::optional<bool> could_derive_, could_hoist_, could_update_;
+  mutable std::optional<bool> could_hoist_, could_update_;
   mutable std::optional<std::vector<RecomputeOffer>> recompute_offers_;
   mutable std::optional<std::vector<Grouping>> groupings_;
   mutable std::optional<int64_t> offloadable_;

@@ -88,15 +88,6 @@ Result<std::vector<ScaledDecision>> scale_decisions(const Planner& from, const P
   std::shared_ptr<const Module> small = to.shared().clone();
   std::vector<ScaledDecision> scaled;
   for (const Decision& decision : decisions) {
-    if (std::holds_alternative<DeriveStacks>(decision)) {
-      std::shared_ptr<Module> derived = small->clone();
-      std::vector<DerivedStack> done;
-      LT_RETURN_IF_ERROR(derive_all_stacks(*large, from.target(), &done).status());
-      LT_ASSIGN_OR_RETURN(const PassResult alike, derive_saved_stacks_alike(*derived, to.target(), done));
-      if (!alike.changed) LT_RETURN_IF_ERROR(derive_all_stacks(*derived, to.target()).status());
-      for (Module* module : {large.get(), derived.get()}) LT_RETURN_IF_ERROR(remove_dead_code(*module).status());
-      small = derived;
-    }
     const bool hoists = std::holds_alternative<HoistLoopInvariants>(decision);
     if (hoists || std::holds_alternative<UpdateInLoops>(decision)) {
       const auto pass = hoists ? hoist_loop_invariants : update_where_it_is_made;

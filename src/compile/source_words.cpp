@@ -124,10 +124,6 @@ Result<std::vector<std::string>> source_words(const Planner& planner, const Deci
   std::vector<std::string> all;
   if (!planner.shared().name.starts_with("jit_")) return all;  // other frameworks' sources have other terms
   const std::unique_ptr<Module> module = planner.shared().clone();
-  if (has<DeriveStacks>(decisions)) {
-    LT_RETURN_IF_ERROR(derive_all_stacks(*module, planner.target()).status());
-    LT_RETURN_IF_ERROR(remove_dead_code(*module).status());
-  }
   // Recomputation among streams can't be expressed in the source, since streams can't.
   for (const Decision& decision : std::span(decisions).first(first_stream(decisions))) {
     if (const auto* every = std::get_if<SaveEvery>(&decision)) {

@@ -39,10 +39,10 @@
 #include "passes/pass.h"
 #include "passes/recompute/offload.h"
 #include "passes/recompute/recompute.h"
+#include "passes/recompute/recompute_stacks.h"
 #include "passes/recompute/save_every.h"
 #include "passes/rules/batch_counted_indices.h"
 #include "passes/rules/decide_predicates.h"
-#include "passes/rules/derive_saved_stacks.h"
 #include "passes/rules/gather_one_hot_products.h"
 #include "passes/rules/hoist_loop_invariants.h"
 #include "passes/rules/join_boxes.h"
@@ -151,29 +151,30 @@ const std::vector<Pass>& execution_pipeline() {
          "before boxes are joined: it makes boxes; before one-hot products, whose gathers have indices that nobody "
          "knows"},
         {"update-known-scatters", update_known_scatters, Numerics::kExact, "before boxes are joined, as gathers"},
-        {"join-boxes", join_boxes, Numerics::kExact, "before values are sunk or derived: what is joined reads less"},
+        {"join-boxes", join_boxes, Numerics::kExact, "before values are sunk or recomputed: what is joined reads less"},
         {"keep-rows-read-again", keep_rows_read_again, Numerics::kExact,
          "after scatters of rows are updates and wraps of their places decided; before what looks into loop bodies"},
         {"narrow-carries", narrow_carries, Numerics::kExact,
          "after boxes are joined: then the same moves look the same; before what looks into loop bodies"},
         {"narrow-stacks", narrow_stacks, Numerics::kExact,
-         "beside carries; before values are derived: what is stored narrow is read narrow"},
+         "beside carries; before values are recomputed: what is stored narrow is read narrow"},
         {"reduce-where-it-is-made", reduce_where_it_is_made, Numerics::kReassociated,
-         "before values are sunk or derived: a stack that is gone needs neither; after stacks are narrowed",
+         "before values are sunk or recomputed: a stack that is gone needs neither; after stacks are narrowed",
          Numerics::kExact},
         {"multiply-outer-products", multiply_outer_products, Numerics::kValueExact,
-         "before values are sunk or derived: a product is light, a dot is not"},
+         "before values are sunk or recomputed: a product is light, a dot is not"},
         {"batch-counted-indices", batch_counted_indices, Numerics::kExact,
          "after constants are folded: they tell what counts; before streaming, which walks batch dimensions"},
         {"split-merged-dimensions", split_merged_dimensions, Numerics::kExact,
          "after indices that only count are batch dimensions, which correspond; before streams"},
         {"sink-hoisted-values", sink_hoisted_values, Numerics::kExact,
          "after random numbers are written out: then they are elementwise; before what looks into loop bodies"},
-        {"derive-saved-stacks", derive_saved_stacks, Numerics::kExact,
+        {"recompute-stacks", recompute_cheap_stacks, Numerics::kExact,
          "after what was hoisted is back: it is then part of what a trip computes"},
         {"save-what-is-read", save_what_is_read, Numerics::kExact,
-         "after stacks are derived from others: what is left must be saved, in one form or another"},
-        {"remove-dead-code", remove_dead_code, Numerics::kExact, "elements of carries that were sunk, derived or cut"},
+         "after stacks that a later loop recomputes: what is left must be saved, in one form or another"},
+        {"remove-dead-code", remove_dead_code, Numerics::kExact,
+         "elements of carries that were sunk, recomputed or cut"},
         {"gather-one-hot-products", gather_one_hot_products, Numerics::kValueExact,
          "after constants are folded: they decide masks; before streaming: a product that is gone needs none"},
         {"scatter-one-hot-gradients", scatter_one_hot_gradients, Numerics::kReassociated,

@@ -12,9 +12,9 @@
 #include "passes/in_place/update_where_it_lies.h"
 #include "passes/in_place/write_over_consumed_stacks.h"
 #include "passes/pass.h"
+#include "passes/recompute/recompute_stacks.h"
 #include "passes/rules/batch_counted_indices.h"
 #include "passes/rules/decide_predicates.h"
-#include "passes/rules/derive_saved_stacks.h"
 #include "passes/rules/gather_one_hot_products.h"
 #include "passes/rules/multiply_outer_products.h"
 #include "passes/rules/save_what_is_read.h"
@@ -74,11 +74,11 @@ const std::vector<Pass>& pipeline_for_xla() {
          "XLA lays out operands of a dot with nothing to sum; elementwise it fuses"},
         {"sink-hoisted-values", sink_hoisted_values, Numerics::kExact,
          "masks and biases that a loop carries whole; kept there by keep-in-loops"},
-        {"derive-saved-stacks", derive_saved_stacks, Numerics::kExact,
-         "stacks that a backward loop can make of others: XLA keeps what a scan saves"},
+        {"recompute-stacks", recompute_cheap_stacks, Numerics::kExact, "XLA keeps what a scan saves"},
         {"save-what-is-read", save_what_is_read, Numerics::kExact,
-         "after stacks are derived from others: what is left must be saved, in one form or another"},
-        {"remove-dead-code", remove_dead_code, Numerics::kExact, "elements of carries that were sunk, derived or cut"},
+         "after stacks that a later loop recomputes: what is left must be saved, in one form or another"},
+        {"remove-dead-code", remove_dead_code, Numerics::kExact,
+         "elements of carries that were sunk, recomputed or cut"},
         {"gather-one-hot-products", gather_one_hot_products, Numerics::kValueExact,
          "XLA stores one-hot operands of dots"},
         {"scatter-one-hot-gradients", scatter_one_hot_gradients, Numerics::kReassociated,

@@ -38,7 +38,6 @@ TEST(Decisions, ReadAsTheyPrint) {
                             StreamDecision{"main", "y", 1, 2, false, false, false, 3},
                             StreamDecision{"main", "y", 1, 2, false, false, false, 0, 0.25},
                             Rearrange{},
-                            DeriveStacks{},
                             HoistLoopInvariants{},
                             UpdateInLoops{},
                             Recompute{0.0152},

@@ -1,6 +1,9 @@
 #include "passes/recompute/recompute_stacks.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
@@ -17,6 +20,8 @@ namespace {
 using Choice = KeepOrMake::Choice;
 
 constexpr double kSmallestStacks = 1 << 14;  ///< bytes of all stacks together from which on this pays
+constexpr double kCheapPart = 0.03;          ///< of the reading loop's time: what recomputing may take anyway
+constexpr double kDearest = 1024;            ///< times what writing and reading a byte takes: the highest price
 constexpr double kWorthPart = 0.03;          ///< of these bytes: the least saving
 
 double bytes_of(const Instruction& i) { return static_cast<double>(safe_logical_bytes(i.shape)); }
@@ -34,8 +39,7 @@ class Pair {
     for (SavedStack& s : saved_.all()) {
       const bool here = std::ranges::all_of(
           s.reads, [&](const StackRead& r) { return r.loop == &reader_ && s.place_of(r) == &place_; });
-      if (s.reads.empty()) continue;
-      const bool is_free = s.may_go && here;
+      const bool is_free = s.may_go && here && !s.reads.empty();
       (is_free ? free_ : others_).push_back(&s);
     }
   }
@@ -56,9 +60,23 @@ class Pair {
     if (!makes_any(choices)) return {};
     double after = 0;
     for (size_t k = 0; k < body_.size(); ++k) {
-      if (choices[k] == Choice::kKeep && is_to_be_saved(*body_[k])) after += bytes_of(*body_[k]);
+      const bool exists = std::ranges::find(others_, body_[k], &SavedStack::value) != others_.end();
+      if (choices[k] == Choice::kKeep && is_to_be_saved(*body_[k]) && !exists) after += bytes_of(*body_[k]);
     }
     return before - after >= kWorthPart * before ? choices : std::vector<Choice>();
+  }
+
+  /// Recomputes what is cheaper to recompute than to write and read, or takes little of the reading loop's time.
+  std::vector<Choice> choose_cheap(const Cost& cost) {
+    const double traffic = 2 * cost.shared_byte_ns();
+    const double most = kCheapPart * time_of(*reader_.called[1], cost) / cost.machine().cores;
+    for (double price = kDearest * traffic; price > traffic; price /= 2) {
+      std::vector<Choice> choices = choose(cost, price);
+      double ns = 0;
+      for (size_t k = 0; k < choices.size(); ++k) ns += choices[k] == Choice::kMake ? make_ns(*body_[k], cost) : 0;
+      if (!choices.empty() && ns <= most) return choices;
+    }
+    return choose(cost, traffic);
   }
 
   /// Is a stack no longer saved?
@@ -108,8 +126,7 @@ class Pair {
       for (const StackRead& read : s->reads) by[read.slice] = maker.reshape(now.at(s->value), read.slice->shape.dims);
     }
     for (Instruction* i : before) read_instead(i->operands, by);
-    const auto first = std::ranges::find_if(before, [&](const Instruction* i) { return by.contains(i); });
-    put_made(carry.body(), before, *first, maker.order(), maker.order().size(), nullptr);
+    put_made_late(carry.body(), before, maker.order());
   }
 
  private:
@@ -124,10 +141,11 @@ class Pair {
     if (saved_.reads_element(i, saved_.counter())) return {0, KeepOrMake::kNever};
     const double make = fixed.contains(&i) || element_read(i) >= 0 ? KeepOrMake::kNever : make_ns(i, cost);
     if (!i.shape.is_array()) return {make == KeepOrMake::kNever ? 0 : KeepOrMake::kNever, make};
-    const bool is_saved = std::ranges::any_of(others_, [&](const SavedStack* s) {
-      return s->value == &i && std::ranges::any_of(s->reads, [&](const StackRead& r) { return r.loop == &reader_; });
-    });
-    return {is_saved ? 0 : ns_per_byte * bytes_of(i), make};
+    double bytes = bytes_of(i);
+    for (const SavedStack* s : others_) {
+      if (s->value == &i) bytes = kept_longer(*s->result, reader_) / static_cast<double>(saved_.trips());
+    }
+    return {ns_per_byte * bytes, make};
   }
 
   /// Must it be saved to be available, and is it an array?
@@ -167,16 +185,15 @@ std::vector<Choice> choices_alike(const Computation& body, const StacksChoice& c
   return choices;
 }
 
-}  // namespace
-
-std::vector<StacksChoice> recompute_stacks(Module& module, const Target& target, double ns_per_byte) {
+/// choose: chooses for a pair; empty: nothing changes.
+std::vector<StacksChoice> recompute_stacks(Module& module, const std::function<std::vector<Choice>(Pair&)>& choose) {
   std::vector<StacksChoice> done;
   const Callers callers = count_callers(module);
   for (Instruction* loop : free_loops(module)) {
     for (const auto& [reader, place] : SavedStacks(*loop, Uses(module), callers).readers()) {
       const Uses uses(module);
       Pair pair(*loop, *reader, *place, uses, callers);
-      std::vector<Choice> choices = pair.choose(target.cost(), ns_per_byte);
+      const std::vector<Choice> choices = choose(pair);
       if (choices.empty()) continue;
       StacksChoice choice{full_name(*loop), full_name(*reader), full_name(*place), {}};
       size_t k = 0;
@@ -186,6 +203,18 @@ std::vector<StacksChoice> recompute_stacks(Module& module, const Target& target,
     }
   }
   return done;
+}
+
+}  // namespace
+
+std::vector<StacksChoice> recompute_stacks(Module& module, const Target& target, double ns_per_byte) {
+  return recompute_stacks(module, [&](Pair& pair) { return pair.choose(target.cost(), ns_per_byte); });
+}
+
+Result<PassResult> recompute_cheap_stacks(Module& module, const Target& target) {
+  const auto done = recompute_stacks(module, [&](Pair& pair) { return pair.choose_cheap(target.cost()); });
+  const auto count = std::ssize(done);
+  return PassResult{.changed = count > 0, .count = count, .note = fmt::format("{} loops save less", count)};
 }
 
 bool recompute_stacks_alike(Module& module, const StacksChoice& choice) {

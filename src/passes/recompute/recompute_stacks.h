@@ -11,15 +11,21 @@
 /// recomputed, at its modelled time, from others that are available: the cheapest choice is a minimum cut
 /// (keep_or_make.h). Loop invariants and the counter are available anyway.
 ///
-/// Numerics: exact.  Not considered: stacks that are not read slice by slice in a single later loop.
+/// Every program gets the choice at a price at which recomputing is cheaper than writing and reading, or takes little
+/// of the later loop's time (`recompute_cheap_stacks`); plans may choose higher prices (recompute.h).
+///
+/// Requires: verified, no calls.  Keeps: roots, donation, schedule.
+/// Numerics: exact: the same operations on the same values.
+/// Not considered: stacks that pass through a loop in between, that are results, or that aren't read slice by slice in
+/// a single later loop.
+/// Tests: tests/text/passes/recompute-stacks/
 
 #include <string>
 #include <unordered_map>
 #include <vector>
 
-#include "ir/module.h"
+#include "passes/pass.h"
 #include "passes/recompute/keep_or_make.h"
-#include "target/target.h"
 
 namespace lowtide::engine {
 
@@ -31,6 +37,7 @@ struct StacksChoice {
 };
 
 std::vector<StacksChoice> recompute_stacks(Module& module, const Target& target, double ns_per_byte);
+Result<PassResult> recompute_cheap_stacks(Module& module, const Target& target);
 
 /// Does the same in a module with the same names, whose bodies may have a few other instructions. False: it lacks these
 /// loops.

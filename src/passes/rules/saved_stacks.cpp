@@ -1,6 +1,7 @@
 #include "passes/rules/saved_stacks.h"
 
 #include <algorithm>
+#include <ranges>
 
 #include "analysis/leaf_bytes.h"
 #include "analysis/trip_count.h"
@@ -163,6 +164,28 @@ void put_made(Computation& computation, const std::vector<Instruction*>& before,
     if (i == first) order.insert(order.end(), made.begin(), middle);
     order.push_back(i);
     if (i == second) order.insert(order.end(), middle, made.end());
+  }
+  computation.reorder(order);
+}
+
+void put_made_late(Computation& computation, const std::vector<Instruction*>& before,
+                   const std::vector<Instruction*>& made) {
+  std::unordered_map<const Instruction*, size_t> first_read;  // by new instruction: a place in `before`
+  for (const Instruction* i : made) first_read[i] = before.size();
+  const auto reads_at = [&](const Instruction& user, size_t place) {
+    for (const Instruction* operand : user.operands) {
+      const auto read = first_read.find(operand);
+      if (read != first_read.end()) read->second = std::min(read->second, place);
+    }
+  };
+  for (size_t k = 0; k < before.size(); ++k) reads_at(*before[k], k);
+  for (const Instruction* i : std::views::reverse(made)) reads_at(*i, first_read.at(i));
+  std::vector<std::vector<Instruction*>> made_at(before.size() + 1);
+  for (Instruction* i : made) made_at[first_read.at(i)].push_back(i);
+  std::vector<Instruction*> order;
+  for (size_t k = 0; k <= before.size(); ++k) {
+    order.insert(order.end(), made_at[k].begin(), made_at[k].end());
+    if (k < before.size()) order.push_back(before[k]);
   }
   computation.reorder(order);
 }

@@ -25,8 +25,7 @@ struct SavedStack {
   Instruction* value = nullptr;   ///< the slice's value, before reshapes
   Instruction* result = nullptr;  ///< the full stack, after the loop
   std::vector<StackRead> reads;
-  bool may_go = true;                     ///< nothing else reads it, and it is in the device's memory
-  bool is_used = false, is_gone = false;  ///< needed by another one's recipe; derived
+  bool may_go = true;  ///< nothing else reads it, and it is in the device's memory
 
   double slice_bytes() const;
   /// The index along the stack, in the body of a read's loop.
@@ -77,6 +76,9 @@ Instruction* find_named(const Module& module, const std::string& full_name);
 /// Places the first `count` new instructions before one instruction, the rest after another.
 void put_made(Computation& computation, const std::vector<Instruction*>& before, const Instruction* first,
               const std::vector<Instruction*>& made, size_t count, const Instruction* second);
+/// Places each new instruction before the first that reads it.
+void put_made_late(Computation& computation, const std::vector<Instruction*>& before,
+                   const std::vector<Instruction*>& made);
 
 /// The loops of a module that no control edge holds.
 std::vector<Instruction*> free_loops(const Module& module);

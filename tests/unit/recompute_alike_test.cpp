@@ -1,9 +1,9 @@
-// What is derived in a large program is derived alike in a small one, where it would save too little by itself.
+// What a loop recomputes in a large program it recomputes in a small one, where that would save too little by itself.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "passes/rules/derive_saved_stacks.h"
+#include "passes/recompute/recompute_stacks.h"
 #include "target/cpu.h"
 #include "text/hlo.h"
 
@@ -52,20 +52,15 @@ std::unique_ptr<Module> two_stacks(int length) {
   return module.take();
 }
 
-TEST(DeriveAlike, InExtentsInWhichItSavesLittle) {
+TEST(RecomputeAlike, InExtentsInWhichItSavesLittle) {
   const auto large = two_stacks(4096), small = two_stacks(16), other = two_stacks(16);
-  std::vector<DerivedStack> done;
-  const auto derived = derive_saved_stacks_for(*large, cpu_target(), 1, &done);
-  ASSERT_TRUE(derived.ok() && derived->count == 1);
+  std::vector<StacksChoice> done = recompute_stacks(*large, cpu_target(), 100);
   ASSERT_EQ(done.size(), 1u);
-  EXPECT_EQ(done[0].value, "c");
-  const auto by_itself = derive_saved_stacks_for(*other, cpu_target(), 1);
-  EXPECT_TRUE(by_itself.ok() && !by_itself->changed) << "the control: by itself it isn't worth it";
-  const auto alike = derive_saved_stacks_alike(*small, cpu_target(), done);
-  EXPECT_TRUE(alike.ok() && alike->count == 1);
-  done[0].ops = {"absent"};
-  const auto absent = derive_saved_stacks_alike(*other, cpu_target(), done);
-  EXPECT_TRUE(absent.ok() && !absent->changed) << "the control: what it is made by isn't there";
+  EXPECT_EQ(done[0].choices.at("c"), KeepOrMake::Choice::kMake);
+  EXPECT_TRUE(recompute_stacks(*other, cpu_target(), 100).empty()) << "the control: by itself it isn't worth it";
+  EXPECT_TRUE(recompute_stacks_alike(*small, done[0]));
+  done[0].place = "backwards absent";
+  EXPECT_FALSE(recompute_stacks_alike(*other, done[0])) << "the control: where it is read isn't there";
 }
 
 }  // namespace
