@@ -51,7 +51,6 @@
 #include "passes/rules/narrow_carries.h"
 #include "passes/rules/narrow_stacks.h"
 #include "passes/rules/reduce_where_it_is_made.h"
-#include "passes/rules/save_what_is_read.h"
 #include "passes/rules/scatter_one_hot_gradients.h"
 #include "passes/rules/select_single_places.h"
 #include "passes/rules/sink_hoisted_values.h"
@@ -171,8 +170,6 @@ const std::vector<Pass>& execution_pipeline() {
          "after random numbers are written out: then they are elementwise; before what looks into loop bodies"},
         {"recompute-stacks", recompute_cheap_stacks, Numerics::kExact,
          "after what was hoisted is back: it is then part of what a trip computes"},
-        {"save-what-is-read", save_what_is_read, Numerics::kExact,
-         "after stacks that a later loop recomputes: what is left must be saved, in one form or another"},
         {"remove-dead-code", remove_dead_code, Numerics::kExact,
          "elements of carries that were sunk, recomputed or cut"},
         {"gather-one-hot-products", gather_one_hot_products, Numerics::kValueExact,

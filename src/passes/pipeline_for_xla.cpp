@@ -17,7 +17,6 @@
 #include "passes/rules/decide_predicates.h"
 #include "passes/rules/gather_one_hot_products.h"
 #include "passes/rules/multiply_outer_products.h"
-#include "passes/rules/save_what_is_read.h"
 #include "passes/rules/scatter_one_hot_gradients.h"
 #include "passes/rules/sink_hoisted_values.h"
 #include "passes/rules/slice_known_gathers.h"
@@ -75,8 +74,6 @@ const std::vector<Pass>& pipeline_for_xla() {
         {"sink-hoisted-values", sink_hoisted_values, Numerics::kExact,
          "masks and biases that a loop carries whole; kept there by keep-in-loops"},
         {"recompute-stacks", recompute_cheap_stacks, Numerics::kExact, "XLA keeps what a scan saves"},
-        {"save-what-is-read", save_what_is_read, Numerics::kExact,
-         "after stacks that a later loop recomputes: what is left must be saved, in one form or another"},
         {"remove-dead-code", remove_dead_code, Numerics::kExact,
          "elements of carries that were sunk, recomputed or cut"},
         {"gather-one-hot-products", gather_one_hot_products, Numerics::kValueExact,

@@ -10,8 +10,11 @@
 namespace lowtide::engine {
 namespace {
 
-/// A loop that saves its states and their cosines, and a later one that reads both from the end.
-std::unique_ptr<Module> two_stacks(int length) {
+enum class Reads : uint8_t { kBoth, kProduct };
+
+/// A loop that saves its states and their cosines, and a later one that reads both, or only their product, from the
+/// end.
+std::unique_ptr<Module> two_stacks(int length, Reads reads) {
   const std::string x = fmt::format("f32[{}]", length), slot = fmt::format("f32[1,{}]", length),
                     stack = fmt::format("f32[8,{}]", length);
   const std::string carry = fmt::format("(s32[], {}, {}, {})", x, stack, stack);
@@ -35,8 +38,10 @@ std::unique_ptr<Module> two_stacks(int length) {
       "  last = s32[] constant(7)\n  at = s32[] subtract(last, i)\n"
       "  read.a = {1} dynamic-slice(as, at, zero), dynamic_slice_sizes={{1,{4}}}\n  a = {0} reshape(read.a)\n"
       "  read.b = {1} dynamic-slice(bs, at, zero), dynamic_slice_sizes={{1,{4}}}\n  b = {0} reshape(read.b)\n"
-      "  ab = {0} multiply(a, b)\n  y = {0} add(x, ab)\n  ROOT r = {3} tuple(next, y, as, bs)\n",
-      x, slot, stack, carry, length);
+      "  {5}\n  ROOT r = {3} tuple(next, y, as, bs)\n",
+      x, slot, stack, carry, length,
+      reads == Reads::kBoth ? fmt::format("xa = {0} add(x, a)\n  y = {0} multiply(xa, b)", x)
+                            : fmt::format("ab = {0} multiply(a, b)\n  y = {0} add(x, ab)", x));
   const std::string text =
       "HloModule m\n" + loop("forwards", forwards) + loop("backwards", backwards) +
       fmt::format(
@@ -53,7 +58,8 @@ std::unique_ptr<Module> two_stacks(int length) {
 }
 
 TEST(RecomputeAlike, InExtentsInWhichItSavesLittle) {
-  const auto large = two_stacks(4096), small = two_stacks(16), other = two_stacks(16);
+  const auto large = two_stacks(4096, Reads::kBoth), small = two_stacks(16, Reads::kBoth),
+             other = two_stacks(16, Reads::kBoth);
   std::vector<StacksChoice> done = recompute_stacks(*large, cpu_target(), 100);
   ASSERT_EQ(done.size(), 1u);
   EXPECT_EQ(done[0].choices.at("c"), KeepOrMake::Choice::kMake);
@@ -61,6 +67,21 @@ TEST(RecomputeAlike, InExtentsInWhichItSavesLittle) {
   EXPECT_TRUE(recompute_stacks_alike(*small, done[0]));
   done[0].place = "backwards absent";
   EXPECT_FALSE(recompute_stacks_alike(*other, done[0])) << "the control: where it is read isn't there";
+}
+
+TEST(RecomputeAlike, WhatTheLaterLoopComputes) {
+  const auto large = two_stacks(4096, Reads::kProduct), small = two_stacks(16, Reads::kProduct);
+  const std::vector<StacksChoice> done = recompute_stacks(*large, cpu_target(), 100);
+  ASSERT_EQ(done.size(), 1u);
+  EXPECT_EQ(done[0].later, std::vector<std::string>{"ab"});
+  EXPECT_TRUE(recompute_stacks_alike(*small, done[0]));
+  const auto body = small->find_computation("forwards");
+  ASSERT_NE(body, nullptr);
+  const bool is_saved = std::ranges::any_of(
+      body->instructions(), [](const auto& i) { return i->opcode == Opcode::kMultiply && i->name.starts_with("ab"); });
+  EXPECT_TRUE(is_saved);
+  const auto both = two_stacks(4096, Reads::kBoth);
+  EXPECT_TRUE(recompute_stacks(*both, cpu_target(), 100).at(0).later.empty()) << "the control: both are needed";
 }
 
 }  // namespace

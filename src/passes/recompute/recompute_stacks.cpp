@@ -10,6 +10,7 @@
 
 #include "analysis/leaf_bytes.h"
 #include "ir/element_read.h"
+#include "passes/recompute/later_values.h"
 #include "passes/recompute/making.h"
 #include "passes/rules/recipe.h"
 #include "passes/rules/saved_stacks.h"
@@ -34,6 +35,7 @@ class Pair {
         place_(place),
         callers_(callers),
         saved_(loop, uses, callers),
+        later_(saved_, reader, place, callers),
         body_(instructions_of(saved_.carry().body())) {
     for (size_t k = 0; k < body_.size(); ++k) number_[body_[k]] = k;
     for (SavedStack& s : saved_.all()) {
@@ -44,6 +46,7 @@ class Pair {
     }
   }
 
+  /// What is kept and recomputed: of the first body's values, then of those that the later loop could have saved.
   std::vector<Choice> choose(const Cost& cost, double ns_per_byte) {
     double before = 0;
     for (const SavedStack* s : free_) before += bytes_of(*s->value);
@@ -51,17 +54,27 @@ class Pair {
     const std::unordered_set<const Instruction*> fixed = find_fixed(saved_.carry().body());
     std::vector<KeepOrMake::Prices> prices;
     for (const Instruction* i : body_) prices.push_back(prices_of(*i, fixed, cost, ns_per_byte));
+    for (const LaterValues::Value& v : later_.all()) {
+      prices.push_back({v.stack != nullptr ? KeepOrMake::kNever : ns_per_byte * bytes_of(*v.made), 0});
+    }
     KeepOrMake choice(std::move(prices));
     for (size_t k = 0; k < body_.size(); ++k) {
       for (const Instruction* operand : body_[k]->operands) choice.reads(k, number_.at(operand));
     }
-    for (const SavedStack* s : free_) choice.need(number_.at(s->value));
+    for (size_t n = 0; n < later_.all().size(); ++n) {
+      const LaterValues::Value& v = later_.all()[n];
+      if (v.stack != nullptr) choice.reads(body_.size() + n, number_.at(v.stack->value));
+      for (const size_t operand : v.operands) choice.reads(body_.size() + n, body_.size() + operand);
+      if (v.is_needed) choice.need(body_.size() + n);
+    }
     std::vector<Choice> choices = choice.choose();
-    if (!makes_any(choices)) return {};
+    if (!changes_any(choices)) return {};
     double after = 0;
-    for (size_t k = 0; k < body_.size(); ++k) {
-      const bool exists = std::ranges::find(others_, body_[k], &SavedStack::value) != others_.end();
-      if (choices[k] == Choice::kKeep && is_to_be_saved(*body_[k]) && !exists) after += bytes_of(*body_[k]);
+    for (size_t k = 0; k < choices.size(); ++k) {
+      if (choices[k] != Choice::kKeep) continue;
+      const Instruction& i = k < body_.size() ? *body_[k] : *later_.all()[k - body_.size()].made;
+      const bool exists = std::ranges::find(others_, &i, &SavedStack::value) != others_.end();
+      if ((k >= body_.size() || is_to_be_saved(i)) && !exists) after += bytes_of(i);
     }
     return before - after >= kWorthPart * before ? choices : std::vector<Choice>();
   }
@@ -73,19 +86,64 @@ class Pair {
     for (double price = kDearest * traffic; price > traffic; price /= 2) {
       std::vector<Choice> choices = choose(cost, price);
       double ns = 0;
-      for (size_t k = 0; k < choices.size(); ++k) ns += choices[k] == Choice::kMake ? make_ns(*body_[k], cost) : 0;
-      if (!choices.empty() && ns <= most) return choices;
+      if (choices.empty()) continue;
+      for (size_t k = 0; k < body_.size(); ++k) ns += choices[k] == Choice::kMake ? make_ns(*body_[k], cost) : 0;
+      if (ns <= most) return choices;
     }
     return choose(cost, traffic);
   }
 
   /// Is a stack no longer saved?
-  bool makes_any(const std::vector<Choice>& choices) const {
+  bool changes_any(const std::vector<Choice>& choices) const {
     return std::ranges::any_of(free_,
-                               [&](const SavedStack* s) { return choices[number_.at(s->value)] == Choice::kMake; });
+                               [&](const SavedStack* s) { return choices[number_.at(s->value)] != Choice::kKeep; });
+  }
+
+  StacksChoice named(const std::vector<Choice>& choices) const {
+    StacksChoice choice{full_name(saved_.loop()), full_name(reader_), full_name(place_), {}, {}};
+    for (size_t k = 0; k < body_.size(); ++k) choice.choices.emplace(body_[k]->name, choices[k]);
+    for (size_t n = 0; n < later_.all().size(); ++n) {
+      if (choices[body_.size() + n] == Choice::kKeep) choice.later.push_back(later_.all()[n].made->name);
+    }
+    return choice;
+  }
+
+  /// Those choices in a similar body: an instruction without a choice is recomputed for recomputed readers; empty:
+  /// impossible.
+  std::vector<Choice> choices_like(const StacksChoice& choice) const {
+    std::vector<Choice> choices;
+    for (const Instruction* i : body_) {
+      const auto known = choice.choices.find(i->name);
+      choices.push_back(known == choice.choices.end() ? Choice::kNotNeeded : known->second);
+    }
+    const std::unordered_set<const Instruction*> fixed = find_fixed(saved_.carry().body());
+    for (size_t k = body_.size(); k-- > 0;) {
+      if (choices[k] != Choice::kMake) continue;
+      if (fixed.contains(body_[k]) && body_[k]->opcode != Opcode::kConstant) return {};
+      for (const Instruction* operand : body_[k]->operands) {
+        Choice& of_operand = choices[number_.at(operand)];
+        if (of_operand == Choice::kNotNeeded)
+          of_operand = is_given_to_computation(*operand) ? Choice::kKeep : Choice::kMake;
+      }
+    }
+    for (const LaterValues::Value& v : later_.all()) {
+      const bool is_kept = v.stack == nullptr && std::ranges::find(choice.later, v.made->name) != choice.later.end();
+      choices.push_back(is_kept ? Choice::kKeep : Choice::kMake);
+    }
+    if (!changes_any(choices)) return {};
+    return choices;
   }
 
   void apply(const std::vector<Choice>& choices) {
+    for (size_t n = 0; n < later_.all().size(); ++n) {
+      if (choices[body_.size() + n] == Choice::kKeep) later_.save(later_.all()[n]);
+    }
+    const auto makes = [&](const SavedStack* s) { return choices[number_.at(s->value)] == Choice::kMake; };
+    if (std::ranges::any_of(free_, makes)) recompute(choices);
+  }
+
+ private:
+  void recompute(const std::vector<Choice>& choices) {
     std::unordered_map<const Instruction*, SavedStack*> stack_of;
     for (const auto* all : {&others_, &free_}) {
       for (SavedStack* s : *all) stack_of[s->value] = s;
@@ -129,7 +187,6 @@ class Pair {
     put_made_late(carry.body(), before, maker.order());
   }
 
- private:
   KeepOrMake::Prices prices_of(const Instruction& i, const std::unordered_set<const Instruction*>& fixed,
                                const Cost& cost, double ns_per_byte) const {
     if (i.opcode == Opcode::kParameter) return {0, KeepOrMake::kNever};
@@ -158,32 +215,11 @@ class Pair {
   Instruction& place_;
   const Callers& callers_;
   SavedStacks saved_;
+  LaterValues later_;
   const std::vector<Instruction*> body_;
   std::unordered_map<const Instruction*, size_t> number_;
   std::vector<SavedStack*> free_, others_;
 };
-
-/// Choices for a similar body: an instruction without a choice is recomputed for recomputed readers; empty: impossible.
-std::vector<Choice> choices_alike(const Computation& body, const StacksChoice& choice) {
-  std::unordered_map<const Instruction*, size_t> number;
-  std::vector<Choice> choices;
-  for (const auto& i : body.instructions()) {
-    number[i.get()] = choices.size();
-    const auto known = choice.choices.find(i->name);
-    choices.push_back(known == choice.choices.end() ? Choice::kNotNeeded : known->second);
-  }
-  const std::unordered_set<const Instruction*> fixed = find_fixed(body);
-  for (size_t k = choices.size(); k-- > 0;) {
-    if (choices[k] != Choice::kMake) continue;
-    if (fixed.contains(body.instructions()[k].get()) && body.instructions()[k]->opcode != Opcode::kConstant) return {};
-    for (const Instruction* operand : body.instructions()[k]->operands) {
-      Choice& of_operand = choices[number.at(operand)];
-      if (of_operand == Choice::kNotNeeded)
-        of_operand = is_given_to_computation(*operand) ? Choice::kKeep : Choice::kMake;
-    }
-  }
-  return choices;
-}
 
 /// choose: chooses for a pair; empty: nothing changes.
 std::vector<StacksChoice> recompute_stacks(Module& module, const std::function<std::vector<Choice>(Pair&)>& choose) {
@@ -195,11 +231,8 @@ std::vector<StacksChoice> recompute_stacks(Module& module, const std::function<s
       Pair pair(*loop, *reader, *place, uses, callers);
       const std::vector<Choice> choices = choose(pair);
       if (choices.empty()) continue;
-      StacksChoice choice{full_name(*loop), full_name(*reader), full_name(*place), {}};
-      size_t k = 0;
-      for (const auto& i : loop->called[1]->instructions()) choice.choices.emplace(i->name, choices[k++]);
+      done.push_back(pair.named(choices));
       pair.apply(choices);
-      done.push_back(std::move(choice));
     }
   }
   return done;
@@ -227,9 +260,9 @@ bool recompute_stacks_alike(Module& module, const StacksChoice& choice) {
   const auto readers = SavedStacks(*loop, uses, callers).readers();
   const bool reads = std::ranges::find(readers, std::pair(reader, place)) != readers.end();
   if (!reads) return false;
-  const std::vector<Choice> choices = choices_alike(*loop->called[1], choice);
   Pair pair(*loop, *reader, *place, uses, callers);
-  if (choices.empty() || !pair.makes_any(choices)) return false;
+  const std::vector<Choice> choices = pair.choices_like(choice);
+  if (choices.empty()) return false;
   pair.apply(choices);
   return true;
 }

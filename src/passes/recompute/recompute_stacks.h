@@ -8,8 +8,9 @@
 ///                                                                  .. h' .. a'
 ///
 /// A value of the first loop's body is available in the second one if it is saved, at `price` ns a byte, or if it is
-/// recomputed, at its modelled time, from others that are available: the cheapest choice is a minimum cut
-/// (keep_or_make.h). Loop invariants and the counter are available anyway.
+/// recomputed, at its modelled time, from others that are available. What the second loop computes from slices can also
+/// be computed and saved in the first one, if it is smaller (later_values.h). The cheapest choice for all of them is a
+/// minimum cut (keep_or_make.h). Loop invariants and the counter are available anyway.
 ///
 /// Every program gets the choice at a price at which recomputing is cheaper than writing and reading, or takes little
 /// of the later loop's time (`recompute_cheap_stacks`); plans may choose higher prices (recompute.h).
@@ -30,10 +31,11 @@
 namespace lowtide::engine {
 
 /// For one loop and one reader of its stacks at one place, each named as `computation instruction`: what is kept and
-/// what is recomputed, by the names of the first body's instructions.
+/// what is recomputed, by the names of the first body's instructions, and which of the reader's values are saved.
 struct StacksChoice {
   std::string loop, reader, place;
   std::unordered_map<std::string, KeepOrMake::Choice> choices;
+  std::vector<std::string> later;
 };
 
 std::vector<StacksChoice> recompute_stacks(Module& module, const Target& target, double ns_per_byte);
