@@ -52,6 +52,7 @@ TEST(BufferTable, FaultsNameTheLineAndWhatIsWrong) {
   EXPECT_EQ(fault_of(""), "b.csv: the table is empty: expected id,lower,upper,size");
   EXPECT_EQ(fault_of("id,lower,size\n"), "b.csv:1: no column 'upper': expected id,lower,upper,size");
   EXPECT_EQ(fault_of("id,lower,upper,size,size\n"), "b.csv:1: column 'size' is there twice");
+  EXPECT_EQ(fault_of("id,id,lower,upper,size\n"), "b.csv:1: column 'id' is there twice");
   EXPECT_EQ(fault_of("id,lower,upper,size\n0,1,2\n"), "b.csv:2: expected 4 columns, found 3");
   EXPECT_EQ(fault_of("id,lower,upper,size\n\n0,1,x,8\n"), "b.csv:3: expected a number for upper, found 'x'");
   EXPECT_EQ(fault_of("id,lower,upper,size\n0,2,2,8\n"), "b.csv:2: buffer '0' dies before it is born");

@@ -39,6 +39,8 @@ TEST(StandIn, DependsOnEveryOperand) {
     EXPECT_NE(usual[e], another[e]) << e;
     EXPECT_LT(std::fabs(usual[e]), 1);
   }
+  const Value none = std::make_shared<Literal>(Shape::array(ElementType::kF32, {0}));
+  EXPECT_TRUE(stand_in_for(results, std::vector<Value>{none, filled(shape, 0, 0.1f)}).ok());
 }
 
 /// Layers of two calls that nobody here knows, of which both are read again, and a sum over devices.
