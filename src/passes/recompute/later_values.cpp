@@ -146,6 +146,8 @@ void LaterValues::save(const Value& value) {
       if (behind_barriers(operand) == value.made) operand = slice;
     }
   }
+  // Values that are saved after this one are computed from what it is computed from, not from its slice.
+  now_[slice] = now_.at(value.made);
   put_made(carry_.body(), inner, value.made, later.order(), later.order().size(), value.made);
 }
 
