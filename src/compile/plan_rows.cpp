@@ -1,14 +1,12 @@
 #include "compile/plan_rows.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "passes/canonicalise/remove_dead_code.h"
 #include "passes/recompute/offload.h"
 #include "passes/recompute/recompute.h"
 #include "passes/recompute/save_every.h"
 #include "passes/rules/hoist_loop_invariants.h"
-#include "passes/rules/saved_stacks.h"
 #include "passes/rules/update_where_it_is_made.h"
 #include "passes/stream/stream_slices.h"
 #include "passes/windows/stream_windows.h"

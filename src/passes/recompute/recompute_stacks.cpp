@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -36,7 +35,8 @@ class Pair {
         callers_(callers),
         saved_(loop, uses, callers),
         later_(saved_, reader, place, callers),
-        body_(instructions_of(saved_.carry().body())) {
+        body_(instructions_of(saved_.carry().body())),
+        fixed_(find_fixed(saved_.carry().body())) {
     for (size_t k = 0; k < body_.size(); ++k) number_[body_[k]] = k;
     for (SavedStack& s : saved_.all()) {
       const bool here = std::ranges::all_of(
@@ -51,9 +51,8 @@ class Pair {
     double before = 0;
     for (const SavedStack* s : free_) before += bytes_of(*s->value);
     if (before * static_cast<double>(saved_.trips()) < kSmallestStacks) return {};
-    const std::unordered_set<const Instruction*> fixed = find_fixed(saved_.carry().body());
     std::vector<KeepOrMake::Prices> prices;
-    for (const Instruction* i : body_) prices.push_back(prices_of(*i, fixed, cost, ns_per_byte));
+    for (const Instruction* i : body_) prices.push_back(prices_of(*i, cost, ns_per_byte));
     for (const LaterValues::Value& v : later_.all()) {
       prices.push_back({v.stack != nullptr ? KeepOrMake::kNever : ns_per_byte * bytes_of(*v.made), 0});
     }
@@ -73,8 +72,8 @@ class Pair {
     for (size_t k = 0; k < choices.size(); ++k) {
       if (choices[k] != Choice::kKeep) continue;
       const Instruction& i = k < body_.size() ? *body_[k] : *later_.all()[k - body_.size()].made;
-      const bool exists = std::ranges::find(others_, &i, &SavedStack::value) != others_.end();
-      if ((k >= body_.size() || is_to_be_saved(i)) && !exists) after += bytes_of(i);
+      const bool is_later = k >= body_.size();
+      if (is_later || (is_to_be_saved(i) && other_stack_of(i) == nullptr)) after += bytes_of(i);
     }
     return before - after >= kWorthPart * before ? choices : std::vector<Choice>();
   }
@@ -85,8 +84,8 @@ class Pair {
     const double most = kCheapPart * time_of(*reader_.called[1], cost) / cost.machine().cores;
     for (double price = kDearest * traffic; price > traffic; price /= 2) {
       std::vector<Choice> choices = choose(cost, price);
-      double ns = 0;
       if (choices.empty()) continue;
+      double ns = 0;
       for (size_t k = 0; k < body_.size(); ++k) ns += choices[k] == Choice::kMake ? make_ns(*body_[k], cost) : 0;
       if (ns <= most) return choices;
     }
@@ -116,10 +115,9 @@ class Pair {
       const auto known = choice.choices.find(i->name);
       choices.push_back(known == choice.choices.end() ? Choice::kNotNeeded : known->second);
     }
-    const std::unordered_set<const Instruction*> fixed = find_fixed(saved_.carry().body());
     for (size_t k = body_.size(); k-- > 0;) {
       if (choices[k] != Choice::kMake) continue;
-      if (fixed.contains(body_[k]) && body_[k]->opcode != Opcode::kConstant) return {};
+      if (fixed_.contains(body_[k]) && body_[k]->opcode != Opcode::kConstant) return {};
       for (const Instruction* operand : body_[k]->operands) {
         Choice& of_operand = choices[number_.at(operand)];
         if (of_operand == Choice::kNotNeeded)
@@ -187,8 +185,13 @@ class Pair {
     put_made_late(carry.body(), before, maker.order());
   }
 
-  KeepOrMake::Prices prices_of(const Instruction& i, const std::unordered_set<const Instruction*>& fixed,
-                               const Cost& cost, double ns_per_byte) const {
+  /// A stack of this value that is there anyway; null: there is none.
+  const SavedStack* other_stack_of(const Instruction& value) const {
+    const auto other = std::ranges::find(others_, &value, &SavedStack::value);
+    return other == others_.end() ? nullptr : *other;
+  }
+
+  KeepOrMake::Prices prices_of(const Instruction& i, const Cost& cost, double ns_per_byte) const {
     if (i.opcode == Opcode::kParameter) return {0, KeepOrMake::kNever};
     if (i.opcode == Opcode::kConstant) return {KeepOrMake::kNever, 0};
     if (const int64_t element = saved_.carry().invariant_of(i); element >= 0) {
@@ -196,12 +199,11 @@ class Pair {
       return {ns_per_byte * kept_longer(initial, reader_) / static_cast<double>(saved_.trips()), KeepOrMake::kNever};
     }
     if (saved_.reads_element(i, saved_.counter())) return {0, KeepOrMake::kNever};
-    const double make = fixed.contains(&i) || element_read(i) >= 0 ? KeepOrMake::kNever : make_ns(i, cost);
+    const double make = fixed_.contains(&i) || element_read(i) >= 0 ? KeepOrMake::kNever : make_ns(i, cost);
     if (!i.shape.is_array()) return {make == KeepOrMake::kNever ? 0 : KeepOrMake::kNever, make};
-    double bytes = bytes_of(i);
-    for (const SavedStack* s : others_) {
-      if (s->value == &i) bytes = kept_longer(*s->result, reader_) / static_cast<double>(saved_.trips());
-    }
+    const SavedStack* other = other_stack_of(i);
+    const double bytes =
+        other == nullptr ? bytes_of(i) : kept_longer(*other->result, reader_) / static_cast<double>(saved_.trips());
     return {ns_per_byte * bytes, make};
   }
 
@@ -217,6 +219,7 @@ class Pair {
   SavedStacks saved_;
   LaterValues later_;
   const std::vector<Instruction*> body_;
+  const std::unordered_set<const Instruction*> fixed_;  ///< of the body: they can't be recomputed
   std::unordered_map<const Instruction*, size_t> number_;
   std::vector<SavedStack*> free_, others_;
 };
