@@ -131,11 +131,14 @@ class Convolution : public LibraryRoutine {
       const std::span<const TermRun> joined(terms + depth, walk_.join_runs(tile.of->phase, walked, terms + depth));
       const bool by_terms = !by_lines && lanes_are_terms<S>(tile, joined);
       pack(kernel, tile, walked, depth, by_terms, packed);
-      if (by_lines) copy_lines(input, tile, walked, copies);
+      if (by_lines) {
+        copy_lines(input, tile, walked, copies);
+        multiply_copies(tile, copies, packed, to, in_place ? static_cast<S*>(result) : nullptr, sums, joining);
+        continue;
+      }
       for (int64_t i = 0; i < tile.rows; i += kPanelRows) {
-        if (by_lines) runs[0] = copied_rows(tile, copies + i);
         const std::span<const RowRun<S>> found(
-            runs, by_lines ? 1 : find_elements(input, tile.of->phase, rows + i, walked, joined, copies, runs));
+            runs, find_elements(input, tile.of->phase, rows + i, walked, joined, copies, runs));
         PanelSums<S> part{sums + i * width, width, tile.columns};
         if (in_place && stores_whole_panels(tile, to, i)) {
           part = {static_cast<S*>(result) + to.at(i), to.at(i + 1) - to.at(i), tile.columns};
@@ -253,12 +256,24 @@ class Convolution : public LibraryRoutine {
       std::fill(copies + k * pitch + tile.rows, copies + (k + 1) * pitch, S{});
   }
 
-  /// A panel of copied rows, of which the first one's first term is at `first`.
+  /// Multiplies all copied rows of a tile: whole panels into `stored`, where store() expects them there; null: none.
   template <class S>
-  static RowRun<S> copied_rows(const Tile& tile, const S* first) {
-    RowRun<S> run{.step = copied_rows_of(tile), .depth = tile.of->depth};
-    for (size_t r = 0; r < run.rows.size(); ++r) run.rows[r] = first + r;
-    return run;
+  void multiply_copies(const Tile& tile, const S* copies, const S* packed, const Results& to, S* stored, S* sums,
+                       Joining joining) const {
+    const int64_t pitch = copied_rows_of(tile), panels = pitch / kPanelRows, depth = tile.of->depth;
+    for (int64_t p = 0, count = 0; p < panels; p += count) {
+      const int64_t row = p * kPanelRows, width = walk_.tile_columns();
+      PanelSums<S> part{sums + row * width, width, tile.columns};
+      count = to.step == 0 ? 1 : panels - p;
+      if (stored != nullptr && stores_whole_panels(tile, to, row)) {
+        part = {stored + to.at(row), to.at(row + 1) - to.at(row), tile.columns};
+        if (to.step != 0) count = tile.rows / kPanelRows;
+      }
+      for (int64_t j = 0; j < tile.columns; j += walk_.panel_columns()) {
+        multiply_lines<S>(copies + row, pitch, count, packed + j * depth, depth,
+                          {part.at + j, part.stride, tile.columns - j}, joining);
+      }
+    }
   }
 
   /// Finds where these terms of a panel's rows lie; terms with an unsuitable layout are copied.

@@ -19,8 +19,9 @@ constexpr int64_t kNearBytes = sizeof(S) == 4 ? 8192 : 32768;
 constexpr int64_t kRowsOfTask = 128;
 /// Rows of right that stay in cache while all rows of left are multiplied with them.
 constexpr int64_t kDepth = 128;
-/// Columns of a task, at most and at least, and the wanted number of tasks per matrix.
-constexpr int64_t kMostColumns = 256, kFewestColumns = 32, kTasks = 4;
+/// Columns of a task, at most and at least. Matrices are divided into one task per thread: of narrower ones each would
+/// read shorter stretches of right, and all of left once more.
+constexpr int64_t kMostColumns = 256, kFewestColumns = 32;
 /// With fewer products, other kernels are better.
 constexpr int64_t kFewestProducts = 1 << 15;
 constexpr int kVectors = 2;  ///< per row of right in registers
@@ -91,32 +92,35 @@ class DotUnpacked : public LibraryRoutine {
   DotUnpacked(const MatrixView& left, const MatrixView& right, bool adds)
       : left_(left), right_(right), adds_(adds), m_(left.rows.extent), n_(right.columns.extent), k_(right.rows.extent) {
     rows_ = m_ <= kMostRows<S> ? m_ : kRowsOfTask;
-    const int64_t tasks = rows_ < m_ ? 1 : std::max<int64_t>(1, kTasks / left.batch.extent);
-    const int64_t share = (n_ / tasks + kFewestColumns - 1) / kFewestColumns * kFewestColumns;
-    columns_ = std::min(n_, std::clamp(share, kFewestColumns, kMostColumns));
-    column_tiles_ = (n_ + columns_ - 1) / columns_;
-    tiles_ = column_tiles_ * ((m_ + rows_ - 1) / rows_);
     strides_ = {left.rows.stride(), left.columns.stride(), right.rows.stride(), n_};
   }
 
   int64_t scratch_bytes() const override { return 0; }
 
   Status run(std::span<const void* const> operands, std::span<void* const> results, void*, ThreadPool& pool) override {
-    const int64_t batches = left_.batch.extent;
+    const int64_t batches = left_.batch.extent, most_columns = columns_of_task(pool.threads());
+    const int64_t column_tiles = (n_ + most_columns - 1) / most_columns;
+    const int64_t tiles = column_tiles * ((m_ + rows_ - 1) / rows_);
     if (adds_) copy_bytes(results[0], operands[2], batches * m_ * n_ * static_cast<int64_t>(sizeof(S)), pool);
-    pool.run(batches * tiles_, [&](int64_t task, int) {
-      const int64_t batch = task / tiles_, tile = task % tiles_;
-      const int64_t row = tile / column_tiles_ * rows_, column = tile % column_tiles_ * columns_;
+    pool.run(batches * tiles, [&](int64_t task, int) {
+      const int64_t batch = task / tiles, tile = task % tiles;
+      const int64_t row = tile / column_tiles * rows_, column = tile % column_tiles * most_columns;
       const S* const left = static_cast<const S*>(operands[0]) + left_.batch.offset(batch) + row * strides_.row;
       const S* const right = static_cast<const S*>(operands[1]) + right_.batch.offset(batch) + column;
       S* const sums = static_cast<S*>(results[0]) + (batch * m_ + row) * n_ + column;
-      const int64_t rows = std::min(rows_, m_ - row), columns = std::min(columns_, n_ - column);
+      const int64_t rows = std::min(rows_, m_ - row), columns = std::min(most_columns, n_ - column);
       with_vectors([&]<int kBytes>() LT_INLINE { make_tile<kBytes>(left, right, sums, rows, columns); });
     });
     return {};
   }
 
  private:
+  int64_t columns_of_task(int64_t threads) const {
+    const int64_t tasks = rows_ < m_ ? 1 : std::max<int64_t>(1, threads / left_.batch.extent);
+    const int64_t share = (n_ / tasks + kFewestColumns - 1) / kFewestColumns * kFewestColumns;
+    return std::min(n_, std::clamp(share, kFewestColumns, kMostColumns));
+  }
+
   template <int kBytes>
   LT_INLINE void make_tile(const S* left, const S* right, S* sums, int64_t rows, int64_t columns) const {
     constexpr int64_t kLanes = VectorOf<S, kBytes>::kLanes;
@@ -138,7 +142,7 @@ class DotUnpacked : public LibraryRoutine {
 
   MatrixView left_, right_;
   bool adds_;
-  int64_t m_, n_, k_, rows_ = 0, columns_ = 0, column_tiles_ = 0, tiles_ = 0;
+  int64_t m_, n_, k_, rows_ = 0;
   Strides strides_ = {};
 };
 

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "library/vectors.h"
+#include "ops/numbers.h"
 
 namespace lowtide::engine {
 namespace {
@@ -95,6 +96,26 @@ void multiply_rows(std::span<const RowRun<S>> runs, const S* right, const PanelS
   with_vectors([&]<int Bytes>() LT_INLINE { multiply_all<S, Bytes>(runs, right, sums, joining); });
 }
 
+template <class S>
+void multiply_lines(const S* left, int64_t pitch, int64_t panels, const S* right, int64_t depth,
+                    const PanelSums<S>& sums, Joining joining) {
+  const auto for_panels = [&](auto&& multiply_panel) LT_INLINE {
+    RowRun<S> run{.step = pitch, .depth = depth};
+    PanelSums<S> part = sums;
+    for (int64_t p = 0; p < panels; ++p, left += kPanelRows, part.at += kPanelRows * part.stride) {
+      for (size_t i = 0; i < run.rows.size(); ++i) run.rows[i] = left + i;
+      multiply_panel(std::span<const RowRun<S>>(&run, 1), part);
+    }
+  };
+  if constexpr (is_complex_v<S>) {
+    for_panels([&](auto run, const auto& part) { multiply_complex(run, right, part, joining); });
+  } else {
+    with_vectors([&]<int Bytes>() LT_INLINE {
+      for_panels([&](auto run, const auto& part) LT_INLINE { multiply_all<S, Bytes>(run, right, part, joining); });
+    });
+  }
+}
+
 template <>
 void multiply_rows(std::span<const RowRun<std::complex<float>>> runs, const std::complex<float>* right,
                    const PanelSums<std::complex<float>>& sums, Joining joining) {
@@ -111,5 +132,15 @@ template void multiply_rows(std::span<const RowRun<float>>, const float*, const 
 template void multiply_rows(std::span<const RowRun<double>>, const double*, const PanelSums<double>&, Joining);
 template void multiply_rows(std::span<const RowRun<uint32_t>>, const uint32_t*, const PanelSums<uint32_t>&, Joining);
 template void multiply_rows(std::span<const RowRun<uint64_t>>, const uint64_t*, const PanelSums<uint64_t>&, Joining);
+
+#define LT_LINES(S) \
+  template void multiply_lines(const S*, int64_t, int64_t, const S*, int64_t, const PanelSums<S>&, Joining)
+LT_LINES(float);
+LT_LINES(double);
+LT_LINES(uint32_t);
+LT_LINES(uint64_t);
+LT_LINES(std::complex<float>);
+LT_LINES(std::complex<double>);
+#undef LT_LINES
 
 }  // namespace lowtide::engine

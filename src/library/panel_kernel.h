@@ -51,4 +51,9 @@ void multiply_panels(const S* left, const S* right, int64_t depth, const PanelSu
   multiply_rows<S>(std::span<const RowRun<S>>(&run, 1), right, sums, joining);
 }
 
+/// The same for several panels of rows, one after another: row i's factor of term k at left[k * pitch + i].
+template <class S>
+void multiply_lines(const S* left, int64_t pitch, int64_t panels, const S* right, int64_t depth,
+                    const PanelSums<S>& sums, Joining joining);
+
 }  // namespace lowtide::engine
