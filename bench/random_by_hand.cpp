@@ -141,7 +141,7 @@ std::array<uint16_t, 128> bf16_normals() {
       const float v = round(round(y[i] / 1.41421356f) * 1.4140625f);
       uint32_t u;
       std::memcpy(&u, &v, 4);
-      table[static_cast<size_t>(block * 16 + i)] = static_cast<uint16_t>(u >> 16);
+      table[block * 16 + i] = static_cast<uint16_t>(u >> 16);
     }
   }
   return table;

@@ -241,7 +241,7 @@ PJRT_Error* look_up(const PJRT_Client& client, int id, PJRT_Device*& device) {
   if (id < 0 || static_cast<size_t>(id) >= client.devices.size()) {
     return invalid("found device " + std::to_string(id) + " of " + std::to_string(client.devices.size()));
   }
-  device = client.devices[static_cast<size_t>(id)];
+  device = client.devices[id];
   return nullptr;
 }
 

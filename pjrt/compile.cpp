@@ -51,7 +51,7 @@ PJRT_Error* choose_devices(const PJRT_Client& client, const CompileOptions& opti
     if (id < 0 || id >= there) {
       return invalid("found a program for device " + std::to_string(id) + " of " + std::to_string(there));
     }
-    devices.push_back(client.devices[static_cast<size_t>(id)]);
+    devices.push_back(client.devices[id]);
   }
   return nullptr;
 }

@@ -63,8 +63,8 @@ std::vector<int64_t> strides_of(const Layout& layout, const std::vector<int64_t>
   std::vector<int64_t> strides(dims.size());
   auto stride = static_cast<int64_t>(element);
   for (const int64_t d : layout.minor_to_major) {
-    strides[static_cast<size_t>(d)] = stride;
-    stride *= std::max<int64_t>(dims[static_cast<size_t>(d)], 1);
+    strides[d] = stride;
+    stride *= std::max<int64_t>(dims[d], 1);
   }
   return strides;
 }
@@ -104,7 +104,7 @@ PJRT_Error* read_layout(const PJRT_Buffer_MemoryLayout* stated, const std::vecto
     if (PJRT_Error* error = read_strides(*stated, dims, element, strides)) return error;
     order = layout->minor_to_major;
     // If two strides are equal, one dimension has one element; equal ones keep their row-major order.
-    std::ranges::stable_sort(order, {}, [&](int64_t d) { return strides[static_cast<size_t>(d)]; });
+    std::ranges::stable_sort(order, {}, [&](int64_t d) { return strides[d]; });
     layout = layout_of(order);
     const std::vector<int64_t> dense = strides_of(*layout, dims, element);
     for (size_t d = 0; d < dims.size(); ++d) {

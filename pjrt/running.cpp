@@ -61,9 +61,9 @@ std::optional<Fault> Running::run_on_arguments() {
   std::vector<void*> places(results.size());
   for (size_t r = 0; r < results.size(); ++r) {
     const int64_t home = homes[r];
-    const bool stays = home >= 0 && given[static_cast<size_t>(home)].donated;
+    const bool stays = home >= 0 && given[home].donated;
     if (stays) {
-      results[r]->take_over(*arguments[static_cast<size_t>(home)].block);
+      results[r]->take_over(*arguments[home].block);
     } else {
       results[r]->allocate(static_cast<size_t>(executable.results()[r].bytes), device->ledger);
     }

@@ -155,7 +155,7 @@ array boxed(const array& a, const Selection& s) {
 /// Extents of the slice gathered at one index.
 Shape one_slice(const Selection& s) {
   Shape extents = s.kept;
-  for (const int axis : s.axes) extents[static_cast<size_t>(axis)] = 1;
+  for (const int axis : s.axes) extents[axis] = 1;
   return extents;
 }
 
@@ -226,8 +226,8 @@ array updated(const array& a, const Selection& s, const array& values, How how) 
   whole.insert(whole.end(), left.begin(), left.end());
   std::vector<int> back(order.size());
   for (size_t d = 0; d < order.size(); ++d) {
-    result.push_back(whole[static_cast<size_t>(order[d])]);
-    back[static_cast<size_t>(order[d])] = static_cast<int>(d);
+    result.push_back(whole[order[d]]);
+    back[order[d]] = static_cast<int>(d);
   }
   Shape updates = like.shape();
   const Shape slice = one_slice(s);

@@ -36,11 +36,12 @@ std::vector<const Instruction*> as_written(const Computation& computation) {
 
 class MakeAccount {
  public:
-  MakeAccount(const Module& module, AccountMode mode, int64_t pack_work)
+  MakeAccount(const Module& module, AccountMode mode, int64_t pack_work, std::optional<XlaBackend> backend)
       : module_(module),
         mode_(mode),
         scheduled_(mode == AccountMode::kAsGiven && module.is_scheduled),
         pack_work_(pack_work),
+        backend_(backend),
         leaves_(module) {}
 
   Account run() {
@@ -72,7 +73,7 @@ class MakeAccount {
 
  private:
   void lay_out_program() {
-    if (!scheduled_) virtual_ = fuse_loops(module_);
+    if (!scheduled_) virtual_ = fuse_loops(module_, backend_);
     if (scheduled_ || mode_ == AccountMode::kInOrder) {
       timeline_ = lay_out(module_, leaves_, as_written);
       return;
@@ -103,14 +104,14 @@ class MakeAccount {
     place_.resize(leaves);
     for (size_t s = 0; s < timeline_.steps.size(); ++s) {
       const Instruction& i = *timeline_.steps[s].instruction;
-      const Frame& frame = timeline_.frames[static_cast<size_t>(timeline_.frame_of[s])];
+      const Frame& frame = timeline_.frames[timeline_.frame_of[s]];
       const int32_t first = frame.first_leaf + leaves_.first(i);
-      for (int32_t l = 0; l < leaves_.count(i); ++l) place_[static_cast<size_t>(first + l)] = {&i, l};
+      for (int32_t l = 0; l < leaves_.count(i); ++l) place_[first + l] = {&i, l};
     }
   }
 
   ValueRef reference(int32_t leaf) const {
-    const auto& [instruction, l] = place_[static_cast<size_t>(leaf)];
+    const auto& [instruction, l] = place_[leaf];
     return {instruction, leaf_index(instruction->shape, l)};
   }
 
@@ -124,9 +125,9 @@ class MakeAccount {
     buffer.dies = std::min(group.alive.back().dies, last_step());
     Step latest = -1;
     for (const int32_t v : group.values) {
-      if (liveness.last[static_cast<size_t>(v)] <= latest) continue;
-      latest = liveness.last[static_cast<size_t>(v)];
-      buffer.last_reader = liveness.last_reader[static_cast<size_t>(v)];
+      if (liveness.last[v] <= latest) continue;
+      latest = liveness.last[v];
+      buffer.last_reader = liveness.last_reader[v];
     }
     return buffer;
   }
@@ -134,18 +135,18 @@ class MakeAccount {
   Step last_step() const { return static_cast<Step>(timeline_.steps.size()); }
 
   void add_own(const Allocation& allocation, const Assignment& assignment, const Liveness& liveness) {
-    const ValueGroup& host = assignment.groups[static_cast<size_t>(allocation.groups.front())];
+    const ValueGroup& host = assignment.groups[allocation.groups.front()];
     if (host.constant && in_image_) return;
     AccountBuffer buffer = describe(host, liveness);
     buffer.holds_output = host.result;
     for (size_t g = 1; g < allocation.groups.size(); ++g) {
-      const ValueGroup& guest = assignment.groups[static_cast<size_t>(allocation.groups[g])];
+      const ValueGroup& guest = assignment.groups[allocation.groups[g]];
       for (const int32_t v : guest.values) buffer.values.push_back(reference(v));
       buffer.holds_output = buffer.holds_output || guest.result;
     }
     if (host.argument >= 0) {
       buffer.kind = BufferKind::kArgument;
-      buffer.donated = donation_.donated[static_cast<size_t>(host.argument)];
+      buffer.donated = donation_.donated[host.argument];
       buffer.born = 0;
       buffer.dies = last_step();
     } else if (host.constant) {
@@ -173,7 +174,7 @@ class MakeAccount {
     std::map<int64_t, Problem> arenas{{0, {}}};  // by memory space
     Problem all;
     for (const int32_t g : assignment.in_arena) {
-      const ValueGroup& group = assignment.groups[static_cast<size_t>(g)];
+      const ValueGroup& group = assignment.groups[g];
       AccountBuffer buffer = describe(group, liveness);
       if (is_scratch(group, liveness)) buffer.kind = BufferKind::kScratch;
       buffer.alive = group.alive;
@@ -220,9 +221,9 @@ class MakeAccount {
   std::vector<Step> count_events(const Assignment& assignment, const Liveness& liveness) const {
     std::vector<Step> before(static_cast<size_t>(last_step()) + 3, 0);
     for (const int32_t g : assignment.in_arena) {
-      for (const int32_t v : assignment.groups[static_cast<size_t>(g)].values) {
-        ++before[static_cast<size_t>(std::min(liveness.first[static_cast<size_t>(v)], last_step())) + 1];
-        ++before[static_cast<size_t>(std::min(liveness.last[static_cast<size_t>(v)], last_step())) + 1];
+      for (const int32_t v : assignment.groups[g].values) {
+        ++before[static_cast<size_t>(std::min(liveness.first[v], last_step())) + 1];
+        ++before[static_cast<size_t>(std::min(liveness.last[v], last_step())) + 1];
       }
     }
     std::partial_sum(before.begin(), before.end(), before.begin());
@@ -233,8 +234,8 @@ class MakeAccount {
   static Problem in_events(Problem problem, const std::vector<Step>& events) {
     for (PackBuffer& buffer : problem.buffers) {
       for (Lifetime& life : buffer.alive) {
-        life.born = events[static_cast<size_t>(life.born)];
-        life.dies = std::max(life.born + 1, events[static_cast<size_t>(life.dies)]);
+        life.born = events[life.born];
+        life.dies = std::max(life.born + 1, events[life.dies]);
       }
     }
     return problem;
@@ -250,8 +251,8 @@ class MakeAccount {
     std::vector<int64_t> delta(timeline_.steps.size() + 2, 0);
     for (const PackBuffer& buffer : problem.buffers) {
       for (const Lifetime& life : buffer.alive) {
-        delta[static_cast<size_t>(life.born)] += buffer.size;
-        delta[static_cast<size_t>(std::min(life.dies, last_step()))] -= buffer.size;
+        delta[life.born] += buffer.size;
+        delta[std::min(life.dies, last_step())] -= buffer.size;
       }
     }
     out_.live.resize(timeline_.steps.size());
@@ -263,6 +264,7 @@ class MakeAccount {
   const AccountMode mode_;
   const bool scheduled_;
   const int64_t pack_work_;
+  const std::optional<XlaBackend> backend_;
   bool in_image_ = false;  ///< constants are part of the loaded program image, like its code (TPU)
   Leaves leaves_;
   Partitioning sizes_;
@@ -275,8 +277,8 @@ class MakeAccount {
 
 }  // namespace
 
-Account account_for(const Module& module, AccountMode mode, int64_t pack_work) {
-  return MakeAccount(module, mode, pack_work).run();
+Account account_for(const Module& module, AccountMode mode, int64_t pack_work, std::optional<XlaBackend> backend) {
+  return MakeAccount(module, mode, pack_work, backend).run();
 }
 
 }  // namespace lowtide::engine

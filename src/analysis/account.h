@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/status.h"
 #include "ir/module.h"
+#include "ir/xla_backend.h"
 #include "plan/pack.h"
 
 namespace lowtide::engine {
@@ -80,7 +82,9 @@ enum class AccountMode : uint8_t {
 
 /// pack_work: limit for the search for a smaller arena (PackOptions::work), unless the compiler's own packing is used.
 inline constexpr int64_t kAccountWork = 10'000'000;
-Account account_for(const Module& module, AccountMode mode, int64_t pack_work = kAccountWork);
+/// backend: whose fusions an unscheduled module gets; none: those that all of them make.
+Account account_for(const Module& module, AccountMode mode, int64_t pack_work = kAccountWork,
+                    std::optional<XlaBackend> backend = std::nullopt);
 
 /// A lower bound on the peak, with the reason that proves it.
 struct Floor {

@@ -52,7 +52,7 @@ class Assign {
   Assignment run() {
     place_leaves();
     if (options_.trust_ties) {
-      for (const auto& [a, b] : values_.tied) up_[static_cast<size_t>(find(a))] = find(b);
+      for (const auto& [a, b] : values_.tied) up_[find(a)] = find(b);
     }
     collect_groups();
     if (!options_.trust_ties) join_where_free();
@@ -63,9 +63,9 @@ class Assign {
 
  private:
   int32_t find(int32_t v) {
-    while (up_[static_cast<size_t>(v)] != v) {
-      up_[static_cast<size_t>(v)] = up_[static_cast<size_t>(up_[static_cast<size_t>(v)])];
-      v = up_[static_cast<size_t>(v)];
+    while (up_[v] != v) {
+      up_[v] = up_[up_[v]];
+      v = up_[v];
     }
     return v;
   }
@@ -74,20 +74,18 @@ class Assign {
     place_.resize(values_.of_leaf.size());
     for (size_t s = 0; s < timeline_.steps.size(); ++s) {
       const Instruction& i = *timeline_.steps[s].instruction;
-      const Frame& frame = timeline_.frames[static_cast<size_t>(timeline_.frame_of[s])];
+      const Frame& frame = timeline_.frames[timeline_.frame_of[s]];
       const int32_t first = frame.first_leaf + leaves_.first(i);
-      for (int32_t l = 0; l < leaves_.count(i); ++l) place_[static_cast<size_t>(first + l)] = {&i, &frame, l};
+      for (int32_t l = 0; l < leaves_.count(i); ++l) place_[first + l] = {&i, &frame, l};
     }
   }
 
   bool is_value(int32_t leaf) const {
-    const Place& place = place_[static_cast<size_t>(leaf)];
-    return values_.of_leaf[static_cast<size_t>(leaf)] == leaf && place.instruction;
+    const Place& place = place_[leaf];
+    return values_.of_leaf[leaf] == leaf && place.instruction;
   }
 
-  Lifetime lifetime(int32_t v) const {
-    return {live_.first[static_cast<size_t>(v)], static_cast<Step>(live_.last[static_cast<size_t>(v)] + 1)};
-  }
+  Lifetime lifetime(int32_t v) const { return {live_.first[v], static_cast<Step>(live_.last[v] + 1)}; }
 
   void collect_groups() {
     group_of_.assign(values_.of_leaf.size(), -1);
@@ -95,25 +93,24 @@ class Assign {
     for (int32_t v = 0; v < static_cast<int32_t>(values_.of_leaf.size()); ++v) {
       if (is_value(v)) by_first.push_back(v);
     }
-    std::stable_sort(by_first.begin(), by_first.end(), [&](int32_t a, int32_t b) {
-      return live_.first[static_cast<size_t>(a)] < live_.first[static_cast<size_t>(b)];
-    });
+    std::stable_sort(by_first.begin(), by_first.end(),
+                     [&](int32_t a, int32_t b) { return live_.first[a] < live_.first[b]; });
     for (const int32_t v : by_first) {
-      const Place& place = place_[static_cast<size_t>(v)];
+      const Place& place = place_[v];
       const LeafBytes size = options_.sizes->of(*place.instruction, place.leaf);
       if (size.bytes == 0) continue;
-      int32_t& number = group_of_[static_cast<size_t>(find(v))];
+      int32_t& number = group_of_[find(v)];
       if (number < 0) {
         number = static_cast<int32_t>(out_.groups.size());
         out_.groups.emplace_back();
         out_.groups.back().size = size;
       }
-      group_of_[static_cast<size_t>(v)] = number;
-      ValueGroup& group = out_.groups[static_cast<size_t>(number)];
+      group_of_[v] = number;
+      ValueGroup& group = out_.groups[number];
       group.values.push_back(v);
       if (size.bytes > group.size.bytes) group.size = size;
       group.alive.push_back(lifetime(v));
-      group.result = group.result || live_.is_result[static_cast<size_t>(v)];
+      group.result = group.result || live_.is_result[v];
       if (place.instruction->opcode == Opcode::kConstant) group.constant = true;
       if (place.instruction->opcode == Opcode::kParameter && !place.frame->caller) group.argument = v;
     }
@@ -121,18 +118,16 @@ class Assign {
   }
 
   int32_t group_of(int32_t leaf) {
-    const int32_t value = values_.of_leaf[static_cast<size_t>(leaf)];
-    const int32_t number = group_of_[static_cast<size_t>(value)];
+    const int32_t value = values_.of_leaf[leaf];
+    const int32_t number = group_of_[value];
     return number;
   }
 
   /// May value `v`, which begins at this step, reuse the bytes of a value of group `before` that dies there?
   bool may_follow(const ValueGroup& before, int32_t v, Step step) const {
-    const Place& place = place_[static_cast<size_t>(v)];
+    const Place& place = place_[v];
     const auto number = static_cast<int32_t>(&before - out_.groups.data());
-    const auto dies_here = [&](int32_t value) {
-      return live_.last[static_cast<size_t>(value)] == step && group_of_[static_cast<size_t>(value)] == number;
-    };
+    const auto dies_here = [&](int32_t value) { return live_.last[value] == step && group_of_[value] == number; };
     for (auto [at, end] = values_.continues.equal_range(v); at != end; ++at) {
       if (dies_here(at->second)) return !is_copied_into_loop(place);
     }
@@ -204,7 +199,7 @@ class Assign {
     for (size_t o = 0; o < i.operands.size(); ++o) {
       const Instruction& operand = *i.operands[o];
       const bool on = kernel && operand.shape.dims == i.shape.dims;
-      if (!virtual_.empty() && virtual_[static_cast<size_t>(operand.id)]) {
+      if (!virtual_.empty() && virtual_[operand.id]) {
         pending.push_back({&operand, on, false});
         continue;
       }
@@ -212,7 +207,7 @@ class Assign {
       const int32_t first = place.frame->first_leaf + leaves_.first(operand);
       for (int32_t l = 0; l < leaves_.count(operand); ++l) {
         const InPlacePair pair{static_cast<int32_t>(o), l, place.leaf};
-        if (!f(values_.of_leaf[static_cast<size_t>(first + l)], pair, false)) return false;
+        if (!f(values_.of_leaf[first + l], pair, false)) return false;
       }
     }
     ++walk_;
@@ -226,14 +221,14 @@ class Assign {
       const bool same = elementwise && memory_class(at->opcode) == MemoryClass::kElementwise;
       for (const Instruction* operand : at->operands) {
         const bool on = same && operand->shape.dims == at->shape.dims;
-        if (virtual_[static_cast<size_t>(operand->id)]) {
+        if (virtual_[operand->id]) {
           pending.push_back({operand, on, merged});
           continue;
         }
         if (!merged) merge(*operand, on);
         const int32_t first = place.frame->first_leaf + leaves_.first(*operand);
         for (int32_t l = 0; l < leaves_.count(*operand); ++l) {
-          if (!f(values_.of_leaf[static_cast<size_t>(first + l)], InPlacePair{-1, l, place.leaf}, on)) return false;
+          if (!f(values_.of_leaf[first + l], InPlacePair{-1, l, place.leaf}, on)) return false;
         }
       }
     }
@@ -254,16 +249,16 @@ class Assign {
   bool hands_over(const ValueGroup& before, const Lifetime& x, const ValueGroup& after, const Lifetime& y) const {
     const Step step = y.born;
     if (x.dies != step + 1 || x.born > step) return false;
-    const auto begins = [&](int32_t v) { return live_.first[static_cast<size_t>(v)]; };
+    const auto begins = [&](int32_t v) { return live_.first[v]; };
     const auto v = std::ranges::lower_bound(after.values, step, {}, begins);
     return v != after.values.end() && begins(*v) == step && may_follow(before, *v, step);
   }
 
   void join(int32_t into, int32_t from) {
-    ValueGroup& a = out_.groups[static_cast<size_t>(into)];
-    ValueGroup& b = out_.groups[static_cast<size_t>(from)];
-    for (const int32_t v : b.values) group_of_[static_cast<size_t>(v)] = into;
-    const auto first = [&](int32_t v) { return live_.first[static_cast<size_t>(v)]; };
+    ValueGroup& a = out_.groups[into];
+    ValueGroup& b = out_.groups[from];
+    for (const int32_t v : b.values) group_of_[v] = into;
+    const auto first = [&](int32_t v) { return live_.first[v]; };
     const auto middle = static_cast<std::ptrdiff_t>(a.values.size());
     const bool in_order = first(a.values.back()) <= first(b.values.front());  // chains usually grow at their end
     a.values.insert(a.values.end(), b.values.begin(), b.values.end());
@@ -293,8 +288,8 @@ class Assign {
   void join_where_free() {
     const auto try_join = [&](int32_t x, int32_t y) {
       if (x < 0 || y < 0 || x == y) return;
-      const ValueGroup& a = out_.groups[static_cast<size_t>(x)];
-      const ValueGroup& b = out_.groups[static_cast<size_t>(y)];
+      const ValueGroup& a = out_.groups[x];
+      const ValueGroup& b = out_.groups[y];
       if (a.size.bytes != b.size.bytes || a.size.memory_space != b.size.memory_space) return;
       if (a.constant || b.constant || (a.argument >= 0 && b.argument >= 0) || (a.result && b.result)) return;
       if (!clash(a, b)) join(std::min(x, y), std::max(x, y));
@@ -302,18 +297,18 @@ class Assign {
     for (const auto& [a, b] : values_.tied) try_join(group_of(a), group_of(b));
     for (size_t s = 0; s < timeline_.steps.size(); ++s) {
       const Instruction& i = *timeline_.steps[s].instruction;
-      const Frame& frame = timeline_.frames[static_cast<size_t>(timeline_.frame_of[s])];
+      const Frame& frame = timeline_.frames[timeline_.frame_of[s]];
       for (int32_t l = 0; l < leaves_.count(i); ++l) {
         const int32_t leaf = frame.first_leaf + leaves_.first(i) + l;
         if (!is_value(leaf)) continue;
         dying_.clear();
         visit_reads({&i, &frame, l}, [&](int32_t value, const InPlacePair&, bool) {
-          if (live_.last[static_cast<size_t>(value)] == static_cast<Step>(s)) dying_.push_back(value);
+          if (live_.last[value] == static_cast<Step>(s)) dying_.push_back(value);
           return dying_.size() < 64;
         });
         for (const int32_t value : dying_) {
           const int32_t x = group_of(value), y = group_of(leaf);
-          if (x >= 0 && out_.groups[static_cast<size_t>(x)].argument < 0) try_join(x, y);
+          if (x >= 0 && out_.groups[x].argument < 0) try_join(x, y);
         }
       }
     }
@@ -321,13 +316,12 @@ class Assign {
     std::vector<bool> copied(values_.of_leaf.size(), false);
     for (const Donation::Pair& pair : options_.donation->pairs) {
       const int32_t leaf = leaves_.first(*module_.entry->root) + pair.result;
-      copied[static_cast<size_t>(values_.of_leaf[static_cast<size_t>(leaf)])] = true;
+      copied[values_.of_leaf[leaf]] = true;
     }
     for (ValueGroup& group : out_.groups) {
       if (!group.result || group.argument >= 0) continue;
-      group.result = std::any_of(group.values.begin(), group.values.end(), [&](int32_t v) {
-        return live_.is_result[static_cast<size_t>(v)] && !copied[static_cast<size_t>(v)];
-      });
+      group.result = std::any_of(group.values.begin(), group.values.end(),
+                                 [&](int32_t v) { return live_.is_result[v] && !copied[v]; });
     }
     std::vector<ValueGroup> kept;
     for (ValueGroup& group : out_.groups) {
@@ -335,7 +329,7 @@ class Assign {
     }
     out_.groups = std::move(kept);
     for (size_t g = 0; g < out_.groups.size(); ++g) {
-      for (const int32_t v : out_.groups[g].values) group_of_[static_cast<size_t>(v)] = static_cast<int32_t>(g);
+      for (const int32_t v : out_.groups[g].values) group_of_[v] = static_cast<int32_t>(g);
     }
   }
 
@@ -345,20 +339,19 @@ class Assign {
     std::vector<int32_t> order(out_.groups.size());
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) {
-      const ValueGroup& x = out_.groups[static_cast<size_t>(a)];
-      const ValueGroup& y = out_.groups[static_cast<size_t>(b)];
+      const ValueGroup& x = out_.groups[a];
+      const ValueGroup& y = out_.groups[b];
       return x.size.bytes != y.size.bytes ? x.size.bytes > y.size.bytes : x.result > y.result;
     });
     for (const int32_t g : order) {
-      ValueGroup& group = out_.groups[static_cast<size_t>(g)];
+      ValueGroup& group = out_.groups[g];
       const bool on_its_own = group.constant || group.argument >= 0;
       if (!on_its_own && move_in(g)) continue;
       if (!on_its_own && !group.result) {
         out_.in_arena.push_back(g);
         continue;
       }
-      const bool reusable =
-          !group.constant && (group.argument < 0 || options_.donation->donated[static_cast<size_t>(group.argument)]);
+      const bool reusable = !group.constant && (group.argument < 0 || options_.donation->donated[group.argument]);
       if (reusable) {
         open_.push_back(static_cast<int32_t>(out_.own.size()));
         Occupancy& occupancy = occupancy_[out_.own.size()];
@@ -377,20 +370,20 @@ class Assign {
       for (auto at = occupancy.lower_bound(life.dies); at != occupancy.begin();) {
         --at;
         if (at->second.first <= life.born) break;
-        if (clash(out_.groups[static_cast<size_t>(at->second.second)], group)) return true;
+        if (clash(out_.groups[at->second.second], group)) return true;
       }
     }
     return false;
   }
 
   bool move_in(int32_t g) {
-    const ValueGroup& group = out_.groups[static_cast<size_t>(g)];
+    const ValueGroup& group = out_.groups[g];
     for (auto it = open_.rbegin(); it != open_.rend(); ++it) {
-      Allocation& allocation = out_.own[static_cast<size_t>(*it)];
-      const ValueGroup& host = out_.groups[static_cast<size_t>(allocation.groups[0])];
+      Allocation& allocation = out_.own[*it];
+      const ValueGroup& host = out_.groups[allocation.groups[0]];
       if (host.size.memory_space != group.size.memory_space || host.size.bytes < group.size.bytes) continue;
       if (group.result && host.size.bytes != group.size.bytes) continue;
-      Occupancy& occupancy = occupancy_[static_cast<size_t>(*it)];
+      Occupancy& occupancy = occupancy_[*it];
       if (busy(occupancy, group)) continue;
       allocation.groups.push_back(g);
       for (const Lifetime& life : group.alive) occupancy.emplace(life.born, std::pair(life.dies, g));
@@ -404,40 +397,40 @@ class Assign {
   void reuse_operands() {
     std::vector<bool> in_arena(out_.groups.size(), false), single(out_.groups.size(), false);
     for (const int32_t g : out_.in_arena) {
-      in_arena[static_cast<size_t>(g)] = true;
-      single[static_cast<size_t>(g)] = out_.groups[static_cast<size_t>(g)].values.size() == 1;
+      in_arena[g] = true;
+      single[g] = out_.groups[g].values.size() == 1;
     }
     std::vector<bool> gone(out_.groups.size(), false);
     std::vector<bool>& taken = out_.handed_on;
     taken.assign(values_.of_leaf.size(), false);
     for (const int32_t number : out_.in_arena) {  // groups are numbered by first step
-      if (!single[static_cast<size_t>(number)]) continue;
-      const int32_t v = out_.groups[static_cast<size_t>(number)].values.front();
-      const Place& place = place_[static_cast<size_t>(v)];
-      const Step step = live_.first[static_cast<size_t>(v)];
+      if (!single[number]) continue;
+      const int32_t v = out_.groups[number].values.front();
+      const Place& place = place_[v];
+      const Step step = live_.first[v];
       bool done = false;
       for (size_t o = 0; o < place.instruction->operands.size() && !done; ++o) {
         const Instruction& operand = *place.instruction->operands[o];
         const int32_t first = place.frame->first_leaf + leaves_.first(operand);
         for (int32_t l = 0; l < leaves_.count(operand) && !done; ++l) {
           const int32_t w = first + l;
-          if (values_.of_leaf[static_cast<size_t>(w)] != w || taken[static_cast<size_t>(w)]) continue;
-          if (live_.last[static_cast<size_t>(w)] != step) continue;
-          const int32_t host = group_of_[static_cast<size_t>(w)];
-          if (host < 0 || host == number || !in_arena[static_cast<size_t>(host)]) continue;
-          if (!single[static_cast<size_t>(host)]) continue;
-          const ValueGroup& h = out_.groups[static_cast<size_t>(host)];
-          const ValueGroup& mine = out_.groups[static_cast<size_t>(number)];
+          if (values_.of_leaf[w] != w || taken[w]) continue;
+          if (live_.last[w] != step) continue;
+          const int32_t host = group_of_[w];
+          if (host < 0 || host == number || !in_arena[host]) continue;
+          if (!single[host]) continue;
+          const ValueGroup& h = out_.groups[host];
+          const ValueGroup& mine = out_.groups[number];
           if (h.size.memory_space != mine.size.memory_space || h.size.bytes != mine.size.bytes) continue;
           if (!may_overwrite(*place.instruction, {static_cast<int32_t>(o), l, place.leaf}, options_.backend)) continue;
-          taken[static_cast<size_t>(w)] = true;
+          taken[w] = true;
           join(host, number);
-          gone[static_cast<size_t>(number)] = true;
+          gone[number] = true;
           done = true;
         }
       }
     }
-    std::erase_if(out_.in_arena, [&](int32_t g) { return gone[static_cast<size_t>(g)]; });
+    std::erase_if(out_.in_arena, [&](int32_t g) { return gone[g]; });
   }
 
   const Module& module_;

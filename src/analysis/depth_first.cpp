@@ -36,15 +36,13 @@ void DepthFirst::estimate(const Computation& computation) {
     const auto id = static_cast<size_t>(i->id);
     if (i->opcode == Opcode::kParameter || i->opcode == Opcode::kConstant) continue;
     operands.assign(i->operands.begin(), i->operands.end());
-    const auto gain = [&](const Instruction* o) {
-      return peak_[static_cast<size_t>(o->id)] - left_[static_cast<size_t>(o->id)];
-    };
+    const auto gain = [&](const Instruction* o) { return peak_[o->id] - left_[o->id]; };
     std::stable_sort(operands.begin(), operands.end(),
                      [&](const Instruction* a, const Instruction* b) { return gain(a) > gain(b); });
     double held = 0, most = 0;
     for (const Instruction* o : operands) {
-      most = std::min(kLargest, std::max(most, held + peak_[static_cast<size_t>(o->id)]));
-      held = std::min(kLargest, held + left_[static_cast<size_t>(o->id)]);
+      most = std::min(kLargest, std::max(most, held + peak_[o->id]));
+      held = std::min(kLargest, held + left_[o->id]);
     }
     if ((!virtual_.empty() && virtual_[id]) || passes_on(*i)) {
       peak_[id] = most;
@@ -54,7 +52,7 @@ void DepthFirst::estimate(const Computation& computation) {
     double inside = 0;
     for (const Computation* callee : i->called) {
       if (callee && callee->root && callee != &computation) {
-        inside = std::max(inside, peak_[static_cast<size_t>(callee->root->id)]);
+        inside = std::max(inside, peak_[callee->root->id]);
       }
     }
     const auto result = static_cast<double>(safe_logical_bytes(i->shape));
@@ -72,7 +70,7 @@ std::vector<const Instruction*> DepthFirst::of(const Computation& computation) c
   }
   if (high < 0) return order;
   std::vector<uint8_t> state(static_cast<size_t>(high - low) + 1, 0);  // 0 new, 1 operands pending, 2 done
-  const auto state_of = [&](const Instruction* i) -> uint8_t& { return state[static_cast<size_t>(i->id - low)]; };
+  const auto state_of = [&](const Instruction* i) -> uint8_t& { return state[i->id - low]; };
   struct Visit {
     const Instruction* instruction;
     std::vector<const Instruction*> operands;
@@ -102,7 +100,7 @@ std::vector<const Instruction*> DepthFirst::of(const Computation& computation) c
       const Instruction* done = top.instruction;
       stack.pop_back();
       state_of(done) = 2;
-      if (virtual_.empty() || !virtual_[static_cast<size_t>(done->id)]) order.push_back(done);
+      if (virtual_.empty() || !virtual_[done->id]) order.push_back(done);
     }
   };
   for (const auto& i : computation.instructions()) {

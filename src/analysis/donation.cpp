@@ -20,8 +20,7 @@ Donation find_donation(const Module& module, const Leaves& leaves, const Partiti
   const std::vector<Instruction*> parameters = module.entry->parameters();
   std::vector<bool> result_taken(static_cast<size_t>(leaves.count(root)), false);
   const auto parameter = [&](int64_t number) -> const Instruction* {
-    return number >= 0 && number < static_cast<int64_t>(parameters.size()) ? parameters[static_cast<size_t>(number)]
-                                                                           : nullptr;
+    return number >= 0 && number < static_cast<int64_t>(parameters.size()) ? parameters[number] : nullptr;
   };
   for (const AliasEntry& alias : module.input_output_alias) {
     const Instruction* p = parameter(alias.operand);
@@ -31,8 +30,8 @@ Donation find_donation(const Module& module, const Leaves& leaves, const Partiti
     for (int64_t l = 0; l < std::min(count_in, count_out); ++l) {
       const auto in = static_cast<int32_t>(from + l), out = static_cast<int32_t>(to + l);
       const int32_t argument = leaves.first(*p) + in;
-      if (donation.donated[static_cast<size_t>(argument)] || result_taken[static_cast<size_t>(out)]) continue;
-      donation.donated[static_cast<size_t>(argument)] = result_taken[static_cast<size_t>(out)] = true;
+      if (donation.donated[argument] || result_taken[out]) continue;
+      donation.donated[argument] = result_taken[out] = true;
       const LeafBytes a = sizes.of(*p, in), b = sizes.of(root, out);
       if (a.memory_space != b.memory_space) continue;
       donation.pairs.push_back({argument, out, a.memory_space == 0 ? std::min(a.bytes, b.bytes) : 0});
@@ -42,7 +41,7 @@ Donation find_donation(const Module& module, const Leaves& leaves, const Partiti
   std::multimap<int64_t, int32_t> free_results;  // bytes -> leaf
   for (int32_t l = 0; l < leaves.count(root); ++l) {
     const LeafBytes size = sizes.of(root, l);
-    if (!result_taken[static_cast<size_t>(l)] && size.memory_space == 0) free_results.emplace(size.bytes, l);
+    if (!result_taken[l] && size.memory_space == 0) free_results.emplace(size.bytes, l);
   }
   for (const Module::Donor& donor : module.buffer_donors) {
     const Instruction* p = parameter(donor.parameter);
@@ -51,8 +50,8 @@ Donation find_donation(const Module& module, const Leaves& leaves, const Partiti
     for (int64_t l = from; l < from + count; ++l) {
       const int32_t argument = leaves.first(*p) + static_cast<int32_t>(l);
       const LeafBytes size = sizes.of(*p, static_cast<int32_t>(l));
-      if (donation.donated[static_cast<size_t>(argument)] || size.memory_space != 0) continue;
-      donation.donated[static_cast<size_t>(argument)] = true;
+      if (donation.donated[argument] || size.memory_space != 0) continue;
+      donation.donated[argument] = true;
       const auto fits = free_results.find(size.bytes);
       if (size.bytes == 0 || fits == free_results.end()) continue;
       donation.pairs.push_back({argument, fits->second, size.bytes});

@@ -45,11 +45,11 @@ class LiveSet {
   LiveSet(const std::vector<int32_t>& buffer_of, const std::vector<int64_t>& bytes)
       : buffer_of_(buffer_of), bytes_(bytes) {}
   void add(int32_t value) {
-    int64_t& largest = held_[buffer_of_[static_cast<size_t>(value)]];
-    const int64_t size = bytes_[static_cast<size_t>(value)];
+    int64_t& largest = held_[buffer_of_[value]];
+    const int64_t size = bytes_[value];
     if (size > largest) sum_ = add_bytes(sum_, size - largest), largest = size;
   }
-  bool has(int32_t value) const { return held_.contains(buffer_of_[static_cast<size_t>(value)]); }
+  bool has(int32_t value) const { return held_.contains(buffer_of_[value]); }
   int64_t bytes() const { return sum_; }
 
  private:
@@ -93,12 +93,10 @@ class FloorOfOrder {
     Step step = 0;
   };
 
-  const Frame& frame_of(Step s) const {
-    return timeline_.frames[static_cast<size_t>(timeline_.frame_of[static_cast<size_t>(s)])];
-  }
+  const Frame& frame_of(Step s) const { return timeline_.frames[timeline_.frame_of[s]]; }
 
   int32_t value(const Frame& frame, const Instruction& i, int32_t leaf) const {
-    return values_.of_leaf[static_cast<size_t>(frame.first_leaf + leaves_.first(i) + leaf)];
+    return values_.of_leaf[frame.first_leaf + leaves_.first(i) + leaf];
   }
 
   void measure_values() {
@@ -107,22 +105,22 @@ class FloorOfOrder {
     buffer_of_.resize(count);
     std::iota(buffer_of_.begin(), buffer_of_.end(), 0);
     const auto find = [&](int32_t v) {
-      while (buffer_of_[static_cast<size_t>(v)] != v) {
-        buffer_of_[static_cast<size_t>(v)] = buffer_of_[static_cast<size_t>(buffer_of_[static_cast<size_t>(v)])];
-        v = buffer_of_[static_cast<size_t>(v)];
+      while (buffer_of_[v] != v) {
+        buffer_of_[v] = buffer_of_[buffer_of_[v]];
+        v = buffer_of_[v];
       }
       return v;
     };
-    for (const auto& [a, b] : values_.tied) buffer_of_[static_cast<size_t>(find(a))] = find(b);
+    for (const auto& [a, b] : values_.tied) buffer_of_[find(a)] = find(b);
     for (size_t v = 0; v < count; ++v) buffer_of_[v] = find(static_cast<int32_t>(v));
     for (Step s = 0; s < static_cast<Step>(timeline_.steps.size()); ++s) {
-      const Instruction& i = *timeline_.steps[static_cast<size_t>(s)].instruction;
+      const Instruction& i = *timeline_.steps[s].instruction;
       const Frame& frame = frame_of(s);
       for (int32_t l = 0; l < leaves_.count(i); ++l) {
         const int32_t leaf = frame.first_leaf + leaves_.first(i) + l;
-        if (values_.of_leaf[static_cast<size_t>(leaf)] != leaf) continue;
+        if (values_.of_leaf[leaf] != leaf) continue;
         const LeafBytes size = sizes_.of(i, l);
-        if (size.memory_space == 0) bytes_[static_cast<size_t>(leaf)] = size.bytes;
+        if (size.memory_space == 0) bytes_[leaf] = size.bytes;
       }
     }
   }
@@ -136,9 +134,9 @@ class FloorOfOrder {
     while (!pending_.empty()) {
       const Instruction* at = pending_.back();
       pending_.pop_back();
-      if (seen_[static_cast<size_t>(at->id)] == stamp_) continue;
-      seen_[static_cast<size_t>(at->id)] = stamp_;
-      if (virtual_[static_cast<size_t>(at->id)]) {
+      if (seen_[at->id] == stamp_) continue;
+      seen_[at->id] = stamp_;
+      if (virtual_[at->id]) {
         pending_.insert(pending_.end(), at->operands.begin(), at->operands.end());
         continue;
       }
@@ -149,13 +147,12 @@ class FloorOfOrder {
   std::vector<Candidate> touch_all() {
     std::vector<Candidate> all;
     for (Step s = 0; s < static_cast<Step>(timeline_.steps.size()); ++s) {
-      const Instruction& i = *timeline_.steps[static_cast<size_t>(s)].instruction;
-      if (passes_on(i.opcode) || virtual_[static_cast<size_t>(i.id)]) continue;
+      const Instruction& i = *timeline_.steps[s].instruction;
+      if (passes_on(i.opcode) || virtual_[i.id]) continue;
       int64_t touched = 0;
       const Frame& frame = frame_of(s);
-      each_read(frame, i, [&](int32_t v) { touched = add_bytes(touched, bytes_[static_cast<size_t>(v)]); });
-      for (int32_t l = 0; l < leaves_.count(i); ++l)
-        touched = add_bytes(touched, bytes_[static_cast<size_t>(value(frame, i, l))]);
+      each_read(frame, i, [&](int32_t v) { touched = add_bytes(touched, bytes_[v]); });
+      for (int32_t l = 0; l < leaves_.count(i); ++l) touched = add_bytes(touched, bytes_[value(frame, i, l)]);
       // Values live around a loop's body aren't added here: the loop is a candidate itself.
       all.push_back({touched, s});
     }
@@ -168,16 +165,15 @@ class FloorOfOrder {
     const auto& instructions = frame.computation->instructions();
     std::vector<bool> before(static_cast<size_t>(module_.id_limit()), false), after(before);
     std::vector<bool> made(0);
-    before[static_cast<size_t>(at.id)] = after[static_cast<size_t>(at.id)] = true;
+    before[at.id] = after[at.id] = true;
     for (auto it = instructions.rbegin(); it != instructions.rend(); ++it) {
-      if (!before[static_cast<size_t>((*it)->id)]) continue;
-      for (const Instruction* operand : (*it)->operands) before[static_cast<size_t>(operand->id)] = true;
+      if (!before[(*it)->id]) continue;
+      for (const Instruction* operand : (*it)->operands) before[operand->id] = true;
     }
     std::unordered_map<int32_t, bool> defined;
     for (const auto& i : instructions) {
       const bool given = i->opcode == Opcode::kParameter;
-      if (i.get() == &at || virtual_[static_cast<size_t>(i->id)] || !(given || before[static_cast<size_t>(i->id)]))
-        continue;
+      if (i.get() == &at || virtual_[i->id] || !(given || before[i->id])) continue;
       for (int32_t l = 0; l < leaves_.count(*i); ++l) defined.emplace(value(frame, *i, l), true);
     }
     const auto hold = [&](int32_t v) {
@@ -187,7 +183,7 @@ class FloorOfOrder {
       const auto id = static_cast<size_t>(i->id);
       if (i.get() == &at) continue;
       after[id] = std::any_of(i->operands.begin(), i->operands.end(),
-                              [&](const Instruction* operand) { return after[static_cast<size_t>(operand->id)]; });
+                              [&](const Instruction* operand) { return after[operand->id]; });
       if (after[id] && !virtual_[id] && !passes_on(i->opcode)) each_read(frame, *i, hold);
     }
     if (const Instruction* root = frame.computation->root; root && root != &at) {
@@ -196,7 +192,7 @@ class FloorOfOrder {
   }
 
   void consider(Step s, Floor& best) {
-    const Instruction& i = *timeline_.steps[static_cast<size_t>(s)].instruction;
+    const Instruction& i = *timeline_.steps[s].instruction;
     LiveSet live(buffer_of_, bytes_);
     hold_arguments(live);
     const Frame* frame = &frame_of(s);
@@ -205,13 +201,13 @@ class FloorOfOrder {
       hold_around(*frame, *at, live);
       if (frame->parent < 0) break;
       at = frame->caller;
-      frame = &timeline_.frames[static_cast<size_t>(frame->parent)];
+      frame = &timeline_.frames[frame->parent];
     }
     const Frame& mine = frame_of(s);
     LiveSet all = live;
     int64_t reusable = 0;
     each_read(mine, i, [&](int32_t v) {
-      if (!all.has(v)) reusable = add_bytes(reusable, bytes_[static_cast<size_t>(v)]);
+      if (!all.has(v)) reusable = add_bytes(reusable, bytes_[v]);
       all.add(v);
     });
     LiveSet with_results = all;
@@ -231,7 +227,7 @@ class FloorOfOrder {
     for (const Instruction* p : module_.entry->parameters()) {
       if (!p) continue;
       for (int32_t l = 0; l < leaves_.count(*p); ++l) {
-        if (!donation_.donated[static_cast<size_t>(leaves_.first(*p) + l)]) live.add(value(timeline_.frames[0], *p, l));
+        if (!donation_.donated[leaves_.first(*p) + l]) live.add(value(timeline_.frames[0], *p, l));
       }
     }
   }

@@ -70,7 +70,7 @@ class FindHostValues {
     int64_t count = 0;
     for (const auto& computation : module_.computations()) {
       for (const auto& i : computation->instructions()) {
-        out_.first_[static_cast<size_t>(i->id)] = static_cast<int32_t>(count);
+        out_.first_[i->id] = static_cast<int32_t>(count);
         count += leaf_count(i->shape);
       }
     }
@@ -117,7 +117,7 @@ class FindHostValues {
   }
 
   void put(const Instruction& i, int64_t leaf) {
-    auto flag = out_.in_host_[static_cast<size_t>(out_.first_[static_cast<size_t>(i.id)] + leaf)];
+    auto flag = out_.in_host_[out_.first_[i.id] + leaf];
     if (flag) return;
     flag = true;
     open_.push_back({&i, leaf});

@@ -19,9 +19,7 @@ class HostValues {
  public:
   /// Is no value in host memory?
   bool none() const { return first_.empty(); }
-  bool contains(const Instruction& i, int64_t leaf) const {
-    return !none() && in_host_[static_cast<size_t>(first_[static_cast<size_t>(i.id)] + leaf)];
-  }
+  bool contains(const Instruction& i, int64_t leaf) const { return !none() && in_host_[first_[i.id] + leaf]; }
 
  private:
   friend class FindHostValues;

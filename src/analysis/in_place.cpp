@@ -22,7 +22,7 @@ void add_declared(const std::vector<AliasEntry>& declared, const Instruction& in
   for (const AliasEntry& alias : declared) {
     if (alias.operand < 0 || alias.operand >= static_cast<int64_t>(instruction.operands.size())) continue;
     int64_t result = 0, results = 0, leaf = 0, leaves = 0;
-    const Shape& operand = instruction.operands[static_cast<size_t>(alias.operand)]->shape;
+    const Shape& operand = instruction.operands[alias.operand]->shape;
     if (!leaf_range(instruction.shape, alias.output, result, results)) continue;
     if (!leaf_range(operand, alias.operand_index, leaf, leaves)) continue;
     for (int64_t l = 0; l < std::min(results, leaves); ++l) {
@@ -156,7 +156,7 @@ void add_updates_in_fusion(const Instruction& fusion, std::vector<InPlacePair>& 
       const std::vector<InPlacePair> inner = updates(*at, depth + 1);
       const auto pair =
           std::find_if(inner.begin(), inner.end(), [](const InPlacePair& p) { return p.leaf == 0 && p.result == 0; });
-      at = pair == inner.end() ? nullptr : at->operands[static_cast<size_t>(pair->operand)];
+      at = pair == inner.end() ? nullptr : at->operands[pair->operand];
     }
     // A parameter without an update on the path is a copy.
     if (!at || at->opcode != Opcode::kParameter || source_of(fusion.called[0]->root, r) == at) continue;
@@ -204,7 +204,7 @@ bool find_path(const Instruction& fusion, const InPlacePair& pair, FusedPath& pa
   path.result = computation.root;
   if (path.result->opcode == Opcode::kTuple) {
     if (pair.result >= static_cast<int32_t>(path.result->operands.size())) return false;
-    path.result = path.result->operands[static_cast<size_t>(pair.result)];
+    path.result = path.result->operands[pair.result];
   }
   for (const auto& i : computation.instructions()) {
     for (const Instruction* operand : i->operands) path.users[operand].push_back(i.get());
@@ -329,7 +329,7 @@ XlaBackend backend_of(const Module& module) {
 std::vector<InPlacePair> updates_of(const Instruction& instruction) { return updates(instruction, 0); }
 
 bool may_overwrite(const Instruction& user, const InPlacePair& pair, XlaBackend backend) {
-  const Instruction& operand = *user.operands[static_cast<size_t>(pair.operand)];
+  const Instruction& operand = *user.operands[pair.operand];
   const Shape* from = leaf_shape(operand.shape, pair.leaf);
   const Shape* to = leaf_shape(user.shape, pair.result);
   if (!from || !to || operand.opcode == Opcode::kConstant || user.opcode == Opcode::kCopy) return false;

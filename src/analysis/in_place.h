@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "ir/module.h"
+#include "ir/xla_backend.h"
 
 namespace lowtide::engine {
 
 /// The backend whose rules decide what runs in place; recognised by its layouts and configurations in the text.
-enum class XlaBackend : uint8_t { kCpu, kGpu, kTpu };
 XlaBackend backend_of(const Module& module);
 
 /// Leaf `result` of an instruction and leaf `leaf` of its operand number `operand`.

@@ -14,8 +14,8 @@ class Leaves {
  public:
   explicit Leaves(const Module& module);
 
-  int32_t count(const Instruction& i) const { return count_[static_cast<size_t>(i.id)]; }
-  int32_t first(const Instruction& i) const { return first_[static_cast<size_t>(i.id)]; }
+  int32_t count(const Instruction& i) const { return count_[i.id]; }
+  int32_t first(const Instruction& i) const { return first_[i.id]; }
   /// The number of leaves of a whole computation; -1 if there are too many for an account.
   int64_t count(const Computation& c) const;
 

@@ -32,7 +32,7 @@ class FindLiveness {
     for (size_t s = 0; s < timeline_.steps.size(); ++s) {
       const Instruction& i = *timeline_.steps[s].instruction;
       if (is_transparent(i.opcode)) continue;
-      const Frame& frame = timeline_.frames[static_cast<size_t>(timeline_.frame_of[s])];
+      const Frame& frame = timeline_.frames[timeline_.frame_of[s]];
       step_ = static_cast<Step>(s);
       reader_ = &i;
       const size_t own = i.opcode == Opcode::kConditional ? 1 : 0;  // its predicate
@@ -59,11 +59,11 @@ class FindLiveness {
     if (i.opcode != Opcode::kWhile) return step_;
     for (const int32_t callee : timeline_.callees(step_)) {
       if (callee < 0) continue;
-      const Frame& inside = timeline_.frames[static_cast<size_t>(callee)];
+      const Frame& inside = timeline_.frames[callee];
       if (inside.callee != 1) continue;
       for (const auto& p : inside.computation->instructions()) {
         if (p->opcode != Opcode::kParameter || leaves_.count(*p) == 0) continue;
-        const Step at = values_.step_of[static_cast<size_t>(inside.first_leaf + leaves_.first(*p))];
+        const Step at = values_.step_of[inside.first_leaf + leaves_.first(*p)];
         if (at != kNoStep) return at;
       }
     }
@@ -85,7 +85,7 @@ class FindLiveness {
       }
       const int32_t first = frame.first_leaf + leaves_.first(at);
       for (int32_t l = 0; l < leaves_.count(at); ++l) {
-        extend(values_.of_leaf[static_cast<size_t>(first + l)], time, reader_);
+        extend(values_.of_leaf[first + l], time, reader_);
       }
     }
   }
@@ -104,11 +104,11 @@ class FindLiveness {
       if (!root) continue;
       const int32_t first = frame.first_leaf + leaves_.first(*root);
       for (int32_t l = 0; l < leaves_.count(*root); ++l) {
-        const int32_t value = values_.of_leaf[static_cast<size_t>(first + l)];
+        const int32_t value = values_.of_leaf[first + l];
         if (frame.parent < 0) {
-          out_.is_result[static_cast<size_t>(value)] = true;
-          out_.last_reader[static_cast<size_t>(value)] = nullptr;
-          out_.last[static_cast<size_t>(value)] = frame.end;
+          out_.is_result[value] = true;
+          out_.last_reader[value] = nullptr;
+          out_.last[value] = frame.end;
         } else {
           extend(value, frame.end, frame.caller);
         }

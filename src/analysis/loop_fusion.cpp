@@ -1,6 +1,7 @@
 #include "analysis/loop_fusion.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "analysis/leaf_bytes.h"
 #include "analysis/uses.h"
@@ -10,6 +11,7 @@ namespace {
 
 constexpr int32_t kSeveral = -2;  ///< readers in more than one kernel
 constexpr int32_t kNone = -1;
+constexpr int64_t kWindow = 32;  ///< elements of a reduced dimension that XLA:CPU doesn't divide
 
 bool is_view(Opcode opcode) { return opcode == Opcode::kReshape || opcode == Opcode::kBitcast; }
 
@@ -71,11 +73,52 @@ bool is_cheap(const Instruction& i) {
   }
 }
 
+bool is_type_of_ynnpack(ElementType type) {
+  return type == ElementType::kF32 || type == ElementType::kF64 || type == ElementType::kBF16;
+}
+
+/// A sum or an extremum of one array of floats.
+bool is_reduction_by_ynnpack(const Instruction& reduce) {
+  if (!reduce.shape.is_array() || !is_type_of_ynnpack(reduce.shape.type)) return false;
+  const Opcode combiner = reduce.called[0]->root->opcode;
+  return combiner == Opcode::kAdd || combiner == Opcode::kMaximum || combiner == Opcode::kMinimum;
+}
+
+/// Measured with jaxlib 0.10.2.
+bool is_known_to_ynnpack(const Instruction& i) {
+  if (!is_type_of_ynnpack(i.shape.type)) return false;
+  switch (i.opcode) {
+    case Opcode::kClamp:
+    case Opcode::kSelect:
+    case Opcode::kCbrt:
+    case Opcode::kSine:
+    case Opcode::kCosine:
+    case Opcode::kTan:
+    case Opcode::kAtan2:
+    case Opcode::kRemainder: return false;
+    case Opcode::kConvert: return is_type_of_ynnpack(i.operand(0).shape.type);
+    default: return true;
+  }
+}
+
+bool is_divided_into_windows(const Instruction& reduce) {
+  if (!reduce.shape.is_array() || is_reduction_by_ynnpack(reduce)) return false;
+  const Dims& extents = reduce.operand(0).shape.dims;
+  return std::ranges::any_of(reduce.as<DimensionsAttributes>().dimensions,
+                             [&](int64_t d) { return extents[d] > kWindow; });
+}
+
+/// Does XLA:CPU store what the kernel of this reduction reads?
+bool is_stored_for(const Instruction& reduce, const Instruction& operand) {
+  return is_divided_into_windows(reduce) || (is_reduction_by_ynnpack(reduce) && !is_known_to_ynnpack(operand));
+}
+
 }  // namespace
 
-std::vector<bool> fuse_loops(const Module& module) {
+std::vector<bool> fuse_loops(const Module& module, std::optional<XlaBackend> backend) {
   const Uses uses(module);
   std::vector<bool> is_virtual(static_cast<size_t>(module.id_limit()), false);
+  std::unordered_map<int32_t, const Instruction*> reductions;
   std::vector<int32_t> kernel(static_cast<size_t>(module.id_limit()), kNone);
   for (const auto& computation : module.computations()) {
     const auto& instructions = computation->instructions();
@@ -83,6 +126,7 @@ std::vector<bool> fuse_loops(const Module& module) {
       const Instruction& i = **it;
       const auto id = static_cast<size_t>(i.id);
       kernel[id] = i.id;
+      if (i.opcode == Opcode::kReduce) reductions[i.id] = &i;
       if (&i == computation->root || !can_be_virtual(i)) continue;
       const auto readers = uses.of(i);
       if (readers.empty()) continue;
@@ -90,12 +134,16 @@ std::vector<bool> fuse_loops(const Module& module) {
       bool possible = true;
       for (const Instruction* reader : readers) {
         // A view that isn't virtual is only an alias of its operand's buffer.
-        const bool named = is_view(reader->opcode) && !is_virtual[static_cast<size_t>(reader->id)];
+        const bool named = is_view(reader->opcode) && !is_virtual[reader->id];
         if (named || !takes_in(*reader, i) || (repeats(*reader, i) && !is_cheap(i))) {
           possible = false;
           break;
         }
-        const int32_t theirs = kernel[static_cast<size_t>(reader->id)];
+        const int32_t theirs = kernel[reader->id];
+        if (backend == XlaBackend::kCpu && reductions.contains(theirs) && is_stored_for(*reductions.at(theirs), i)) {
+          possible = false;
+          break;
+        }
         in = in == kNone || in == theirs ? theirs : kSeveral;
       }
       if (!possible || (in == kSeveral && !is_cheap(i))) continue;

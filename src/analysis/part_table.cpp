@@ -12,7 +12,7 @@ constexpr int kMostSweeps = 16;
 
 const Instruction* parameter_with(const Computation& computation, int64_t number) {
   const std::vector<Instruction*> all = computation.parameters();
-  return number < static_cast<int64_t>(all.size()) ? all[static_cast<size_t>(number)] : nullptr;
+  return number < static_cast<int64_t>(all.size()) ? all[number] : nullptr;
 }
 
 }  // namespace
@@ -22,7 +22,7 @@ PartTable::PartTable(const Module& module, int64_t devices)
   for (const auto& computation : module.computations()) {
     for (const auto& i : computation->instructions()) {
       if (leaf_count(i->shape) >= kMostLeaves) continue;
-      std::vector<Dims>& mine = parts_[static_cast<size_t>(i->id)];
+      std::vector<Dims>& mine = parts_[i->id];
       for_each_leaf(i->shape, [&](const ShapeIndex&, const Shape& leaf) {
         mine.emplace_back(leaf.is_array() ? leaf.dims.size() : 0, int64_t{0});
       });
@@ -31,15 +31,14 @@ PartTable::PartTable(const Module& module, int64_t devices)
 }
 
 Dims* PartTable::at(const Place& place) {
-  std::vector<Dims>& mine = parts_[static_cast<size_t>(place.instruction->id)];
-  return place.leaf >= 0 && place.leaf < static_cast<int64_t>(mine.size()) ? &mine[static_cast<size_t>(place.leaf)]
-                                                                           : nullptr;
+  std::vector<Dims>& mine = parts_[place.instruction->id];
+  return place.leaf >= 0 && place.leaf < static_cast<int64_t>(mine.size()) ? &mine[place.leaf] : nullptr;
 }
 
 const Dims& PartTable::of(const Instruction& instruction, int32_t leaf) const {
   static const Dims kNone;
-  const std::vector<Dims>& mine = parts_[static_cast<size_t>(instruction.id)];
-  return leaf >= 0 && leaf < static_cast<int32_t>(mine.size()) ? mine[static_cast<size_t>(leaf)] : kNone;
+  const std::vector<Dims>& mine = parts_[instruction.id];
+  return leaf >= 0 && leaf < static_cast<int32_t>(mine.size()) ? mine[leaf] : kNone;
 }
 
 bool PartTable::divides() const {

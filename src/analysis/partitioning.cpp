@@ -67,7 +67,7 @@ int64_t devices_of(const Module& module) {
 
 const Sharding* part_of(const Sharding* sharding, int32_t leaf) {
   if (!sharding || sharding->kind != ShardingKind::kTuple) return sharding;
-  return leaf < static_cast<int32_t>(sharding->parts.size()) ? &sharding->parts[static_cast<size_t>(leaf)] : nullptr;
+  return leaf < static_cast<int32_t>(sharding->parts.size()) ? &sharding->parts[leaf] : nullptr;
 }
 
 /// Is the sharding open, as in `[{"x", ?}, {?}]`, so that the partitioner may divide it further?
@@ -190,7 +190,7 @@ class FindPartitioning {
     }
     if (!module_.entry->root) return;
     for (int32_t l = 0; l < static_cast<int32_t>(parts.results.size()); ++l) {
-      table_->state(*module_.entry->root, l, parts.results[static_cast<size_t>(l)], false);
+      table_->state(*module_.entry->root, l, parts.results[l], false);
     }
   }
 

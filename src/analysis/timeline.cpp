@@ -49,7 +49,7 @@ class LayOut {
       out_.first_callee.push_back(static_cast<int32_t>(out_.callee_frames.size()));
       out_.callee_frames.insert(out_.callee_frames.end(), callees.begin(), callees.end());
     }
-    out_.frames[static_cast<size_t>(number)].end = static_cast<Step>(out_.steps.size());
+    out_.frames[number].end = static_cast<Step>(out_.steps.size());
     active_.pop_back();
     return number;
   }

@@ -49,7 +49,7 @@ Bytes traced_peak(const Assignment& assignment, const Liveness& liveness) {
   const auto most_values = static_cast<Bytes>(std::max<size_t>(liveness.first.size(), 1));
   const Bytes limit = (Bytes{1} << 61) / most_values;  // sums must not overflow
   for (const int32_t g : assignment.in_arena) {
-    const ValueGroup& group = assignment.groups[static_cast<size_t>(g)];
+    const ValueGroup& group = assignment.groups[g];
     if (group.size.memory_space != 0) continue;
     const Bytes bytes = std::min(group.size.bytes, limit);
     for (const int32_t v : group.values) {
@@ -65,7 +65,7 @@ Bytes traced_peak(const Assignment& assignment, const Liveness& liveness) {
   std::vector<bool> listed(liveness.first.size(), false);
   Bytes sum = 0, peak = 0;
   for (const Event& event : events) {
-    int32_t& others = alive[static_cast<size_t>(event.group)];
+    int32_t& others = alive[event.group];
     const auto value = static_cast<size_t>(event.value);
     if (event.kind == Event::kBegins) {
       listed[value] = others++ == 0;
@@ -82,7 +82,7 @@ int64_t tuples_in_memory(const Timeline& timeline) {
   int64_t tuples = 0;
   for (size_t s = 0; s < timeline.steps.size(); ++s) {
     const Instruction& i = *timeline.steps[s].instruction;
-    const Frame& frame = timeline.frames[static_cast<size_t>(timeline.frame_of[s])];
+    const Frame& frame = timeline.frames[timeline.frame_of[s]];
     // A loop's body returns its tuple in the initial one's memory; the program's results have separate memory.
     if (makes_tuple(i) && &i != frame.computation->root) tuples += tuple_nodes(i.shape);
   }

@@ -25,12 +25,12 @@ std::optional<int64_t> scalar_constant(const Instruction& value) {
 const Instruction* initial_of(const Instruction& loop, int64_t carry) {
   const Instruction& start = loop.operand(0);
   if (start.opcode != Opcode::kTuple) return nullptr;
-  return start.operands[static_cast<size_t>(carry)];
+  return start.operands[carry];
 }
 
 const Instruction* next_of(const Instruction& loop, int64_t carry) {
   const Instruction& root = *loop.called[1]->root;
-  return root.opcode == Opcode::kTuple ? root.operands[static_cast<size_t>(carry)] : nullptr;
+  return root.opcode == Opcode::kTuple ? root.operands[carry] : nullptr;
 }
 
 /// The value of a constant, or of a carry that starts as one and never changes.

@@ -22,10 +22,10 @@ class FindValues {
   Values run() {
     for (size_t s = 0; s < timeline_.steps.size(); ++s) {
       step_ = static_cast<Step>(s);
-      frame_ = &timeline_.frames[static_cast<size_t>(timeline_.frame_of[s])];
+      frame_ = &timeline_.frames[timeline_.frame_of[s]];
       const Instruction& i = *timeline_.steps[s].instruction;
       const int32_t first = leaf(*frame_, i, 0);
-      for (int32_t l = 0; l < leaves_.count(i); ++l) out_.step_of[static_cast<size_t>(first + l)] = step_;
+      for (int32_t l = 0; l < leaves_.count(i); ++l) out_.step_of[first + l] = step_;
       visit(i);
     }
     tie_donated();
@@ -43,9 +43,9 @@ class FindValues {
   int32_t here(const Instruction& i, int64_t l) const { return leaf(*frame_, i, l); }
 
   int32_t find(int32_t l) {
-    while (out_.of_leaf[static_cast<size_t>(l)] != l) {
-      int32_t& up = out_.of_leaf[static_cast<size_t>(l)];
-      up = out_.of_leaf[static_cast<size_t>(up)];
+    while (out_.of_leaf[l] != l) {
+      int32_t& up = out_.of_leaf[l];
+      up = out_.of_leaf[up];
       l = up;
     }
     return l;
@@ -53,7 +53,7 @@ class FindValues {
   /// Makes `name` an alias of the value at `source`.
   void forward(int32_t name, int32_t source) {
     const int32_t root = find(source);
-    if (root != find(name)) out_.of_leaf[static_cast<size_t>(find(name))] = root;
+    if (root != find(name)) out_.of_leaf[find(name)] = root;
   }
   /// Makes leaves [to, to + count) of i aliases of those of the operand from `from` on.
   void forward_leaves(const Instruction& i, int64_t to, const Instruction& operand, int64_t from, int64_t count) {
@@ -125,8 +125,8 @@ class FindValues {
 
   void update(const Instruction& i) {
     for (const InPlacePair& pair : updates_of(i)) {
-      if (pair.result < leaves_.count(i) && pair.leaf < leaves_.count(*i.operands[static_cast<size_t>(pair.operand)])) {
-        tie(here(i, pair.result), here(*i.operands[static_cast<size_t>(pair.operand)], pair.leaf));
+      if (pair.result < leaves_.count(i) && pair.leaf < leaves_.count(*i.operands[pair.operand])) {
+        tie(here(i, pair.result), here(*i.operands[pair.operand], pair.leaf));
       }
     }
   }
@@ -138,11 +138,11 @@ class FindValues {
     const auto* a = i.if_as<ParameterAttributes>();
     if (!frame_->caller || !a || a->number < 0) return;
     const Instruction& caller = *frame_->caller;
-    const Frame& outside = timeline_.frames[static_cast<size_t>(frame_->parent)];
+    const Frame& outside = timeline_.frames[frame_->parent];
     if (caller.opcode == Opcode::kWhile) return;
     const int64_t number = caller.opcode == Opcode::kConditional ? frame_->callee + 1 : a->number;
     if (number >= static_cast<int64_t>(caller.operands.size())) return;
-    const Instruction& operand = *caller.operands[static_cast<size_t>(number)];
+    const Instruction& operand = *caller.operands[number];
     const int32_t count = std::min(leaves_.count(i), leaves_.count(operand));
     for (int32_t l = 0; l < count; ++l) forward(here(i, l), leaf(outside, operand, l));
   }
@@ -160,7 +160,7 @@ class FindValues {
     }
     for (const int32_t callee : timeline_.callees(step_)) {
       if (callee < 0) continue;
-      const Frame& inside = timeline_.frames[static_cast<size_t>(callee)];
+      const Frame& inside = timeline_.frames[callee];
       const Instruction* root = inside.computation->root;
       if (!root) continue;
       const int64_t count = std::min<int64_t>(leaves_.count(*root), leaves_.count(i) - results);
@@ -171,7 +171,7 @@ class FindValues {
   void call(const Instruction& i) {
     for (const int32_t callee : timeline_.callees(step_)) {
       if (callee < 0) continue;
-      const Frame& inside = timeline_.frames[static_cast<size_t>(callee)];
+      const Frame& inside = timeline_.frames[callee];
       const Instruction* root = inside.computation->root;
       if (!root) continue;
       const int32_t count = std::min(leaves_.count(i), leaves_.count(*root));
@@ -193,7 +193,7 @@ class FindValues {
     const Frame *condition = nullptr, *body = nullptr;
     for (const int32_t callee : timeline_.callees(step_)) {
       if (callee < 0) continue;
-      const Frame& inside = timeline_.frames[static_cast<size_t>(callee)];
+      const Frame& inside = timeline_.frames[callee];
       (inside.callee == 0 ? condition : body) = &inside;
     }
     const Instruction* test_carry = condition ? only_parameter(*condition) : nullptr;
@@ -236,7 +236,7 @@ class FindValues {
           all_same = false;
           continue;
         }
-        const Frame& inside = timeline_.frames[static_cast<size_t>(callee)];
+        const Frame& inside = timeline_.frames[callee];
         const Instruction* root = inside.computation->root;
         if (!root || l >= leaves_.count(*root)) continue;
         const int32_t value = find(leaf(inside, *root, l));

@@ -216,7 +216,7 @@ int64_t array::shape(int dim) const {
   if (dim < -rank || dim >= rank)
     throw std::out_of_range(
         fmt::format("shape: found dimension {} of an array of shape {}", dim, lazy::to_string(shape())));
-  return shape()[static_cast<size_t>(dim < 0 ? dim + rank : dim)];
+  return shape()[dim < 0 ? dim + rank : dim];
 }
 Dtype array::dtype() const { return state_->dtype; }
 
@@ -227,7 +227,7 @@ Strides array::strides() const {
 }
 int64_t array::strides(int dim) const {
   (void)shape(dim);
-  return strides()[static_cast<size_t>(dim < 0 ? dim + static_cast<int>(ndim()) : dim)];
+  return strides()[dim < 0 ? dim + static_cast<int>(ndim()) : dim];
 }
 array::Flags array::flags() const {
   const auto wide = std::ranges::count_if(shape(), [](int64_t extent) { return extent != 1; });

@@ -114,8 +114,8 @@ class Graph {
     std::vector<std::shared_ptr<Block>> homes_of(outputs_.size());
     for (size_t r = 0; r < outputs_.size(); ++r) {
       const int64_t home = homes[r];
-      const bool stays = home >= 0 && dies_[static_cast<size_t>(home)];
-      results.push_back(stays ? leaves_[static_cast<size_t>(home)]->data
+      const bool stays = home >= 0 && dies_[home];
+      results.push_back(stays ? leaves_[home]->data
                               : runtime_.memory.allocate(static_cast<int64_t>(outputs_[r].nbytes())));
       work->results.push_back(results.back()->data);
       work->blocks.push_back(results.back());

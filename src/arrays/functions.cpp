@@ -159,7 +159,7 @@ class Call final : public Primitive {
     if (made.size() != b.cotangents.size())
       fault("custom_function", "found {} tangents of {} results", made.size(), b.cotangents.size());
     const Gradients transposed = backwards(tangents, made, b.cotangents);
-    for (size_t k = 0; k < places.size(); ++k) gradients[static_cast<size_t>(places[k])] = transposed[k];
+    for (size_t k = 0; k < places.size(); ++k) gradients[places[k]] = transposed[k];
     return gradients;
   }
   std::vector<array> by_vmap(const Batch& batch) const {
@@ -202,7 +202,7 @@ class Call final : public Primitive {
       rules.jvp = [jvp = custom_.jvp, axes](const std::vector<array>& primals, const std::vector<array>& tangents,
                                             const std::vector<int>& places) {
         std::vector<int> all = axes;
-        for (const int place : places) all.push_back(axes[static_cast<size_t>(place)]);
+        for (const int place : places) all.push_back(axes[place]);
         std::vector<array> given = primals;
         given.insert(given.end(), tangents.begin(), tangents.end());
         const auto of_one = [&](const std::vector<array>& in) {

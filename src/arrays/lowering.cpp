@@ -190,7 +190,7 @@ Term Lowering::reduce(const Term& a, Reducer reducer, const std::vector<int64_t>
   const Term first = start_of(reducer, a.dtype);
   Shape shape;
   std::vector<bool> gone(a.shape.size(), false);
-  for (const int64_t d : dimensions) gone[static_cast<size_t>(d)] = true;
+  for (const int64_t d : dimensions) gone[d] = true;
   for (size_t d = 0; d < gone.size(); ++d) {
     if (!gone[d]) shape.push_back(a.shape[d]);
   }
@@ -250,13 +250,13 @@ std::string Lowering::copy_of(const Program& program, size_t function) {
   for (const ProgramOperation& operation : of.operations) {
     if (operation.parameter < 0) continue;
     parameters.resize(std::max(parameters.size(), static_cast<size_t>(operation.parameter) + 1));
-    parameters[static_cast<size_t>(operation.parameter)] = &operation;
+    parameters[operation.parameter] = &operation;
   }
   std::vector<ModuleBuilder::Value> given, values;
   for (const ProgramOperation* parameter : parameters) given.push_back(to.function_.parameter(parameter->shape));
   for (const ProgramOperation& operation : of.operations) {
     if (operation.parameter >= 0) {
-      values.push_back(given[static_cast<size_t>(operation.parameter)]);
+      values.push_back(given[operation.parameter]);
     } else if (operation.elements) {
       values.push_back(to.function_.constant(operation.shape.type, operation.shape.dims, operation.elements.get()));
     } else {

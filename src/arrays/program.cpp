@@ -81,7 +81,7 @@ Source source_of(const ProgramFunction& function, size_t operation, size_t leaf)
     } else if (o.operation == "get-tuple-element") {
       operation = o.operands[0];
       const auto& elements = function.operations[operation].shape.elements;
-      for (int64_t e = 0; e < integer_of(o, "index", 0); ++e) leaf += leaf_count(elements[static_cast<size_t>(e)]);
+      for (int64_t e = 0; e < integer_of(o, "index", 0); ++e) leaf += leaf_count(elements[e]);
     } else if (is_looked_through(o)) {
       operation = o.operands[0];
     } else {
@@ -163,7 +163,7 @@ ManyToMany function_of(const Module& given) {
   for (const ProgramOperation& operation : entry.operations) {
     if (operation.parameter < 0) continue;
     parameters.resize(std::max(parameters.size(), static_cast<size_t>(operation.parameter) + 1));
-    parameters[static_cast<size_t>(operation.parameter)] = &operation;
+    parameters[operation.parameter] = &operation;
   }
   std::vector<std::vector<Spec>> expected;
   size_t count = 0;

@@ -61,7 +61,7 @@ class Integers {
   }
 
   std::optional<int64_t> compute(const ProgramOperation& o, size_t leaf) {
-    if (o.parameter >= 0) return arguments_[static_cast<size_t>(o.parameter)][leaf];
+    if (o.parameter >= 0) return arguments_[o.parameter][leaf];
     if (o.elements) return constant_of(o);
     if (o.operation == "call") {
       Arguments given;

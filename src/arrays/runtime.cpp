@@ -283,7 +283,7 @@ void Runtime::keep(Known& known, std::shared_ptr<const PlannedGraph> plan) {
 std::shared_ptr<Worker> Runtime::worker(int stream) {
   const std::lock_guard lock(mutex_);
   while (workers_.size() <= static_cast<size_t>(stream)) workers_.push_back(std::make_shared<Worker>());
-  return workers_[static_cast<size_t>(stream)];
+  return workers_[stream];
 }
 std::vector<std::shared_ptr<Worker>> Runtime::workers() {
   const std::lock_guard lock(mutex_);

@@ -31,7 +31,7 @@ class IndexMap {
 
     Iterator() = default;
     Iterator(Map* map, size_t at) : map_(map), at_(at) {}
-    Value& operator*() const { return map_->values_[static_cast<size_t>(map_->index_[at_])]; }
+    Value& operator*() const { return map_->values_[map_->index_[at_]]; }
     Value* operator->() const { return &**this; }
     Iterator& operator++() {
       at_ = map_->next(at_ + 1);
@@ -82,7 +82,7 @@ class IndexMap {
     } else {
       slot = free_.back();
       free_.pop_back();
-      values_[static_cast<size_t>(slot)] = {key, std::move(value)};
+      values_[slot] = {key, std::move(value)};
     }
     return true;
   }
@@ -92,7 +92,7 @@ class IndexMap {
   }
   iterator erase(iterator entry) {
     int32_t& slot = index_[entry.at_];
-    values_[static_cast<size_t>(slot)].second = T();
+    values_[slot].second = T();
     free_.push_back(std::exchange(slot, -1));
     return ++entry;
   }

@@ -6,11 +6,11 @@ namespace lowtide::engine {
 
 std::optional<ClampedIndex> clamped_index(const Nest& nest, const Affine& index, int32_t lane_loop,
                                           const std::vector<bool>& varying) {
-  const auto at = [&](NodeId id) -> const Node& { return nest.nodes[static_cast<size_t>(id)]; };
+  const auto at = [&](NodeId id) -> const Node& { return nest.nodes[id]; };
   ClampedIndex clamped;
   clamped.rest.constant = index.constant;
   for (const auto& term : index.terms) {
-    if (!varying[static_cast<size_t>(term.atom)]) {
+    if (!varying[term.atom]) {
       clamped.rest.terms.push_back(term);
       continue;
     }
@@ -41,7 +41,7 @@ std::optional<ClampedIndex> clamped_index(const Nest& nest, const Affine& index,
       const Node& atom = at(term.atom);
       if (atom.kind == NodeKind::kLoopIndex && atom.loop == lane_loop) {
         clamped.step += term.coefficient * clamped.coefficient;
-      } else if (varying[static_cast<size_t>(term.atom)]) {
+      } else if (varying[term.atom]) {
         return {};
       }
     }

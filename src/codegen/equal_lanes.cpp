@@ -16,7 +16,7 @@ class Finder {
       : nest_(nest), lane_loop_(lane_loop), varying_(varying) {}
 
   EqualLanes find() {
-    const int32_t body = nest_.loops[static_cast<size_t>(lane_loop_)].body;
+    const int32_t body = nest_.loops[lane_loop_].body;
     int64_t group = kMostLanes;
     bool any = false;
     for_each_node(body, [&](NodeId id) {
@@ -28,25 +28,25 @@ class Finder {
     size_t count = 0;
     for_each_node(body, [&](NodeId id) {
       if (!varies(id) || (group_of_quotient(id) <= 1 && !follows(id, equal))) return;
-      equal.nodes[static_cast<size_t>(id)] = true;
+      equal.nodes[id] = true;
       ++count;
     });
     return count > kFewNodes ? equal : EqualLanes{};
   }
 
  private:
-  const Node& at(NodeId id) const { return nest_.nodes[static_cast<size_t>(id)]; }
-  bool varies(NodeId id) const { return varying_[static_cast<size_t>(id)]; }
+  const Node& at(NodeId id) const { return nest_.nodes[id]; }
+  bool varies(NodeId id) const { return varying_[id]; }
   bool is_lane_index(NodeId id) const { return at(id).kind == NodeKind::kLoopIndex && at(id).loop == lane_loop_; }
 
   template <class F>
   void for_each_node(int32_t block, const F& f) const {
     if (block == kNoId) return;
-    for (const Item& item : nest_.blocks[static_cast<size_t>(block)].items) {
+    for (const Item& item : nest_.blocks[block].items) {
       if (item.kind == Item::kNode) f(item.id);
       if (item.kind != Item::kLoop) continue;
-      for_each_node(nest_.loops[static_cast<size_t>(item.id)].head, f);
-      for_each_node(nest_.loops[static_cast<size_t>(item.id)].body, f);
+      for_each_node(nest_.loops[item.id].head, f);
+      for_each_node(nest_.loops[item.id].body, f);
     }
   }
 

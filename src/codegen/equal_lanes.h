@@ -15,7 +15,7 @@ namespace lowtide::engine {
 struct EqualLanes {
   int32_t group = 1;        ///< lanes, a power of two
   std::vector<bool> nodes;  ///< computed once per group; empty: none
-  bool has(NodeId id) const { return !nodes.empty() && nodes[static_cast<size_t>(id)]; }
+  bool has(NodeId id) const { return !nodes.empty() && nodes[id]; }
 };
 
 /// Steps of the loop begin at multiples of the group.

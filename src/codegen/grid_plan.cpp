@@ -34,7 +34,7 @@ class Division {
     launch.shared.push_back(id);
     std::vector<int32_t> inside;
     bool stores = false, parallel = true;
-    for (const Item& item : nest_.blocks[static_cast<size_t>(loop(id).body)].items) {
+    for (const Item& item : nest_.blocks[loop(id).body].items) {
       stores = stores || item.kind == Item::kStore;
       if (item.kind != Item::kLoop) continue;
       inside.push_back(item.id);
@@ -56,7 +56,7 @@ class Division {
     for (int32_t id = ordered;;) {
       int32_t inside = kNoId;
       bool stores = false;
-      for (const Item& item : nest_.blocks[static_cast<size_t>(loop(id).body)].items) {
+      for (const Item& item : nest_.blocks[loop(id).body].items) {
         if (item.kind == Item::kLoop && (inside != kNoId || loop(item.id).kind != LoopKind::kParallel)) return {};
         if (item.kind == Item::kLoop) inside = item.id;
         if (item.kind == Item::kStore) stores = true;
@@ -76,7 +76,7 @@ class Division {
   /// Does every load from a written buffer read the element that the same iteration stores?
   bool reads_what_it_writes(int32_t block) const {
     for (const Node& node : nest_.nodes) {
-      if (node.kind != NodeKind::kLoad || !nest_.buffers[static_cast<size_t>(node.buffer)].written) continue;
+      if (node.kind != NodeKind::kLoad || !nest_.buffers[node.buffer].written) continue;
       for (const Store& store : nest_.stores) {
         if (store.buffer == node.buffer && (store.block != block || store.index != node.affine)) return false;
       }
@@ -91,14 +91,14 @@ class Division {
     std::ranges::sort(terms, {}, [](const Affine::Term& term) { return std::llabs(term.coefficient); });
     Int128 below = 0;
     for (const auto& term : terms) {
-      const Node& atom = nest_.nodes[static_cast<size_t>(term.atom)];
+      const Node& atom = nest_.nodes[term.atom];
       const Int128 size = std::llabs(term.coefficient);
       if (size <= below) return false;
       below += size * (Int128{atom.greatest} - atom.least);
     }
     return std::ranges::all_of(loops, [&](int32_t id) {
       return loop(id).extent == 1 || std::ranges::any_of(terms, [&](const Affine::Term& term) {
-               const Node& atom = nest_.nodes[static_cast<size_t>(term.atom)];
+               const Node& atom = nest_.nodes[term.atom];
                return atom.kind == NodeKind::kLoopIndex && atom.loop == id;
              });
     });
@@ -129,7 +129,7 @@ class Division {
     launches.push_back(std::move(grid));
   }
 
-  const Loop& loop(int32_t id) const { return nest_.loops[static_cast<size_t>(id)]; }
+  const Loop& loop(int32_t id) const { return nest_.loops[id]; }
 
   int64_t iterations(const std::vector<int32_t>& loops) const {
     int64_t product = 1;
@@ -142,14 +142,14 @@ class Division {
   int32_t walked_across(const std::vector<int32_t>& loops) const {
     const int32_t inner = loops.back();
     if (loops.size() < 2 || loop(inner).extent < machine_.tile_columns) return kNoId;
-    for (const Item& item : nest_.blocks[static_cast<size_t>(loop(inner).body)].items) {
+    for (const Item& item : nest_.blocks[loop(inner).body].items) {
       if (item.kind != Item::kNode) continue;
-      const Node& node = nest_.nodes[static_cast<size_t>(item.id)];
+      const Node& node = nest_.nodes[item.id];
       if (node.kind != NodeKind::kLoad) continue;
       int64_t step = 0;
       int32_t along = kNoId;
       for (const auto& term : node.affine.terms) {
-        const Node& atom = nest_.nodes[static_cast<size_t>(term.atom)];
+        const Node& atom = nest_.nodes[term.atom];
         if (atom.kind != NodeKind::kLoopIndex) continue;
         if (atom.loop == inner) step = term.coefficient;
         const bool is_shared = atom.loop != inner && std::find(loops.begin(), loops.end(), atom.loop) != loops.end();

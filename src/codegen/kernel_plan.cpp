@@ -20,7 +20,7 @@ class Planner {
 
   /// Chooses the loop's best form, notes it in the plan, and returns the cycles of one execution.
   double decide(int32_t id) {
-    const Loop& loop = nest_.loops[static_cast<size_t>(id)];
+    const Loop& loop = nest_.loops[id];
     constexpr double kIteration = 1;
     double iteration = kIteration;
     for (const int32_t block : {loop.head, loop.body}) {
@@ -32,25 +32,25 @@ class Planner {
     const bool spreads = width != 0 && spread < serial;
     if (const double tiled = tiled_cycles(id); tiled > 0 && tiled < (spreads ? spread : serial)) {
       forget_inside(id);
-      plan_.tiled[static_cast<size_t>(id)] = true;
+      plan_.tiled[id] = true;
       return tiled;
     }
     const double otherwise = spreads ? spread : serial;
     if (const auto [lanes, cycles] = after_reductions(id, serial); lanes != 0 && cycles < otherwise) {
-      plan_.after[static_cast<size_t>(id)] = lanes;
+      plan_.after[id] = lanes;
       return cycles;
     }
     if (!spreads) return serial;
     forget_inside(id);
-    plan_.lanes[static_cast<size_t>(id)] = width;
+    plan_.lanes[id] = width;
     constexpr size_t kLongBody = 60;  // there, masks cost little, but duplicated code costs much
-    plan_.masked[static_cast<size_t>(id)] = avx512_ && loop.carried.empty() && items_in(loop.body) > kLongBody;
+    plan_.masked[id] = avx512_ && loop.carried.empty() && items_in(loop.body) > kLongBody;
     return spread;
   }
 
   double decide_block(int32_t block) {
     double cycles = cost_.scalar_items(block);
-    for (const Item& item : nest_.blocks[static_cast<size_t>(block)].items) {
+    for (const Item& item : nest_.blocks[block].items) {
       if (item.kind == Item::kLoop) cycles += decide(item.id);
     }
     return cycles;
@@ -63,7 +63,7 @@ class Planner {
   };
 
   Choice ordered(int32_t id) const {
-    const Loop& loop = nest_.loops[static_cast<size_t>(id)];
+    const Loop& loop = nest_.loops[id];
     const OrderedLoop parts = take_apart(nest_, id);
     const int32_t width = avx512_ ? 16 : 8;
     constexpr size_t kMostBehind = 40;  // emitted once for each lane
@@ -82,25 +82,25 @@ class Planner {
 
   /// serial: the cycles with all of the body row by row.
   Choice after_reductions(int32_t id, double serial) const {
-    const Loop& loop = nest_.loops[static_cast<size_t>(id)];
+    const Loop& loop = nest_.loops[id];
     const int32_t width = avx512_ ? 16 : 8;
     if (loop.extent < 2 * width) return {};
     const LanesAfter parts = split_after_reductions(nest_, id);
     if (!parts.splits()) return {};
     constexpr double kKept = 3;  // cycles to store a result, and to read it in lanes
-    const std::span<const Item> items = nest_.blocks[static_cast<size_t>(loop.body)].items;
+    const std::span<const Item> items = nest_.blocks[loop.body].items;
     const double tail = cost_.scalar_items(items.subspan(parts.rows.size()), loop.body);
     const double lane = tail / (width / 4.0) + kKept * static_cast<double>(parts.results.size());
     return {width, serial - (tail - lane) * static_cast<double>(loop.extent)};
   }
 
   double inner_cycles(int32_t id) const {
-    const Loop& loop = nest_.loops[static_cast<size_t>(id)];
+    const Loop& loop = nest_.loops[id];
     double once = 1;
     for (const int32_t block : {loop.head, loop.body}) {
       if (block == kNoId) continue;
       once += cost_.scalar_items(block);
-      for (const Item& item : nest_.blocks[static_cast<size_t>(block)].items) {
+      for (const Item& item : nest_.blocks[block].items) {
         if (item.kind == Item::kLoop) once += inner_cycles(item.id);
       }
     }
@@ -108,7 +108,7 @@ class Planner {
   }
 
   Choice best_width(int32_t id) const {
-    const Loop& loop = nest_.loops[static_cast<size_t>(id)];
+    const Loop& loop = nest_.loops[id];
     const bool merges = loop.combine && !loop.carried.empty() && loop.neutral.size() == loop.carried.size();
     if (loop.kind != LoopKind::kParallel && !(loop.kind == LoopKind::kReduce && merges)) return {};
     const std::vector<bool> varying = varying_nodes(nest_, id);
@@ -145,13 +145,12 @@ class Planner {
     const std::vector<bool> varying = varying_nodes(nest_, lanes);
     const Spread spread{lanes, tiling.side, &varying, &tiling.loads};
     double iterations = 1;
-    for (const int32_t loop : tiling.chain)
-      iterations *= static_cast<double>(nest_.loops[static_cast<size_t>(loop)].extent);
-    const auto extent = static_cast<double>(nest_.loops[static_cast<size_t>(lanes)].extent);
+    for (const int32_t loop : tiling.chain) iterations *= static_cast<double>(nest_.loops[loop].extent);
+    const auto extent = static_cast<double>(nest_.loops[lanes].extent);
     const double steps = iterations / extent * std::ceil(extent / tiling.side);
-    double once = cost_.lane_block(nest_.loops[static_cast<size_t>(lanes)].body, spread) + 2;
+    double once = cost_.lane_block(nest_.loops[lanes].body, spread) + 2;
     for (const int32_t loop : tiling.chain) {
-      if (loop != lanes) once += cost_.scalar_items(nest_.loops[static_cast<size_t>(loop)].body);
+      if (loop != lanes) once += cost_.scalar_items(nest_.loops[loop].body);
     }
     return steps * once;
   }
@@ -160,31 +159,31 @@ class Planner {
   // to row, wide steps fetch longer parts of each row.
   int32_t most_lanes(int32_t id) const {
     const int32_t least = avx512_ ? 16 : 8;
-    const int32_t body = nest_.loops[static_cast<size_t>(id)].body;
+    const int32_t body = nest_.loops[id].body;
     return least * (items_in(body) < 12 && !has_loop(body) ? 4 : 8);
   }
 
   bool has_loop(int32_t block) const {
-    const auto& items = nest_.blocks[static_cast<size_t>(block)].items;
+    const auto& items = nest_.blocks[block].items;
     return std::any_of(items.begin(), items.end(), [](const Item& i) { return i.kind == Item::kLoop; });
   }
 
   size_t items_in(int32_t block) const {
     size_t count = 0;
-    for (const Item& item : nest_.blocks[static_cast<size_t>(block)].items) {
-      count += item.kind == Item::kLoop ? items_in(nest_.loops[static_cast<size_t>(item.id)].body) : 1;
+    for (const Item& item : nest_.blocks[block].items) {
+      count += item.kind == Item::kLoop ? items_in(nest_.loops[item.id].body) : 1;
     }
     return count;
   }
 
   void forget_inside(int32_t id) {
-    const Loop& loop = nest_.loops[static_cast<size_t>(id)];
+    const Loop& loop = nest_.loops[id];
     for (const int32_t block : {loop.head, loop.body}) {
       if (block == kNoId) continue;
-      for (const Item& item : nest_.blocks[static_cast<size_t>(block)].items) {
+      for (const Item& item : nest_.blocks[block].items) {
         if (item.kind != Item::kLoop) continue;
-        plan_.lanes[static_cast<size_t>(item.id)] = plan_.after[static_cast<size_t>(item.id)] = 0;
-        plan_.tiled[static_cast<size_t>(item.id)] = false;
+        plan_.lanes[item.id] = plan_.after[item.id] = 0;
+        plan_.tiled[item.id] = false;
         forget_inside(item.id);
       }
     }
@@ -202,12 +201,12 @@ constexpr double kStoredByteNs = 0.1;
 /// Bytes that the stores of a block write in all iterations of its loops.
 double stored_bytes_of(const Nest& nest, int32_t block, double iterations) {
   double bytes = 0;
-  for (const Item& item : nest.blocks[static_cast<size_t>(block)].items) {
+  for (const Item& item : nest.blocks[block].items) {
     if (item.kind == Item::kStore) {
-      const auto buffer = static_cast<size_t>(nest.stores[static_cast<size_t>(item.id)].buffer);
+      const auto buffer = static_cast<size_t>(nest.stores[item.id].buffer);
       bytes += iterations * static_cast<double>(stored_bytes(nest.buffers[buffer].type));
     } else if (item.kind == Item::kLoop) {
-      const Loop& loop = nest.loops[static_cast<size_t>(item.id)];
+      const Loop& loop = nest.loops[item.id];
       bytes += stored_bytes_of(nest, loop.body, iterations * static_cast<double>(std::max<int64_t>(1, loop.extent)));
     }
   }
@@ -230,19 +229,19 @@ KernelPlan plan_kernel(const Nest& nest, bool avx512) {
   std::vector<double> cycles(nest.loops.size(), 0);
   double outside = 0;
   for (const Item& item : nest.blocks[0].items) {
-    if (item.kind == Item::kLoop) outside += cycles[static_cast<size_t>(item.id)] = planner.decide(item.id);
+    if (item.kind == Item::kLoop) outside += cycles[item.id] = planner.decide(item.id);
   }
   for (PiecePlan& piece : plan.pieces) {
     double total = outside;
     if (piece.loop != kNoId) {
-      total = cycles[static_cast<size_t>(piece.loop)];
+      total = cycles[piece.loop];
       const auto loop = static_cast<size_t>(piece.loop);
       piece.figures.granule = plan.tiled[loop] ? find_tiling(nest, piece.loop, avx512).side
                                                : std::max({1, plan.lanes[loop], plan.after[loop]});
     }
     double ns = total / kCyclesPerNanosecond;
     if (piece.loop != kNoId) {
-      const Loop& loop = nest.loops[static_cast<size_t>(piece.loop)];
+      const Loop& loop = nest.loops[piece.loop];
       ns = std::max(ns, kStoredByteNs * stored_bytes_of(nest, loop.body, static_cast<double>(loop.extent)));
     }
     piece.figures.cost = ns / static_cast<double>(std::max<int64_t>(1, piece.figures.extent));

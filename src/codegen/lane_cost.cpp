@@ -60,8 +60,7 @@ double LaneCost::scalar_node(const Node& node) const {
     case NodeKind::kLoad: return kScalarAccess;
     case NodeKind::kFma: return kScalarOperation;
     case NodeKind::kTable: return kScalarAccess;
-    case NodeKind::kOperation:
-      return kScalarOperation * weight(node, nest_.nodes[static_cast<size_t>(node.operands[0])].type);
+    case NodeKind::kOperation: return kScalarOperation * weight(node, nest_.nodes[node.operands[0]].type);
     case NodeKind::kAffine: return 0.3 * static_cast<double>(node.affine.terms.size());
     default: return 0;
   }
@@ -72,7 +71,7 @@ double LaneCost::scalar_node(const Node& node) const {
 double LaneCost::computed_lines(const Affine& index, int bytes) const {
   double lines = 1;
   for (const auto& term : index.terms) {
-    const Node& atom = nest_.nodes[static_cast<size_t>(term.atom)];
+    const Node& atom = nest_.nodes[term.atom];
     if (atom.kind == NodeKind::kLoopIndex) continue;
     const double values = static_cast<double>(atom.greatest) - static_cast<double>(atom.least);
     lines *= 1 + values * std::abs(static_cast<double>(term.coefficient)) * bytes / kLineBytes;
@@ -91,7 +90,7 @@ double LaneCost::near_line(const Affine& index, int bytes) const {
 // reads inside it, which hit the core's cache from the second time on unless they are more than it holds.
 double LaneCost::fetched_line(const Affine& index, int bytes, int32_t block, const Spread* spread) const {
   const auto coefficient = [&](int32_t loop) {
-    return static_cast<double>(std::llabs(index.coefficient_of(nest_.loops[static_cast<size_t>(loop)].index)));
+    return static_cast<double>(std::llabs(index.coefficient_of(nest_.loops[loop].index)));
   };
   const double computed = computed_lines(index, bytes);
   if (computed == 0) return kFarLine;
@@ -100,11 +99,11 @@ double LaneCost::fetched_line(const Affine& index, int bytes, int32_t block, con
   };
   double lines = computed * (spread ? lines_of(spread->width, coefficient(spread->loop)) : 1);
   double far = 1, nearest = 1;
-  for (int32_t at = block; at != kNoId && lines <= kCachedLines; at = nest_.blocks[static_cast<size_t>(at)].parent) {
-    const int32_t id = nest_.blocks[static_cast<size_t>(at)].loop;
+  for (int32_t at = block; at != kNoId && lines <= kCachedLines; at = nest_.blocks[at].parent) {
+    const int32_t id = nest_.blocks[at].loop;
     if (id == kNoId) break;
     const double width = spread && id == spread->loop ? spread->width : 1;
-    const double iterations = std::max(1.0, static_cast<double>(trips(nest_.loops[static_cast<size_t>(id)])) / width);
+    const double iterations = std::max(1.0, static_cast<double>(trips(nest_.loops[id])) / width);
     const double step = coefficient(id);
     if (step == 0) far /= iterations;
     if (step == 0 && computed > 1 && lines <= kNearestLines) nearest = far;
@@ -115,34 +114,32 @@ double LaneCost::fetched_line(const Affine& index, int bytes, int32_t block, con
 
 // The cost of the cache lines that a scalar access fetches in one iteration of the loop around it.
 double LaneCost::scalar_lines(const Affine& index, int bytes, int32_t block) const {
-  const int32_t own = nest_.blocks[static_cast<size_t>(block)].loop;
+  const int32_t own = nest_.blocks[block].loop;
   double walked = 0, along = 1;
   for (const auto& term : index.terms) {
-    const Node& atom = nest_.nodes[static_cast<size_t>(term.atom)];
+    const Node& atom = nest_.nodes[term.atom];
     if (atom.kind != NodeKind::kLoopIndex) return near_line(index, bytes);
     const double part = std::min(1.0, static_cast<double>(std::llabs(term.coefficient)) * bytes / kLineBytes);
     (atom.loop == own ? walked : along) = atom.loop == own ? part : std::min(along, part);
   }
   const double fetched = fetched_line(index, bytes, block, nullptr);
   if (walked < 1) return walked * fetched;
-  const bool stays = own != kNoId && nest_.loops[static_cast<size_t>(own)].extent <= kCachedLines;
+  const bool stays = own != kNoId && nest_.loops[own].extent <= kCachedLines;
   return stays ? along * fetched + kNearLine : fetched;
 }
 
-double LaneCost::scalar_items(int32_t block) const {
-  return scalar_items(nest_.blocks[static_cast<size_t>(block)].items, block);
-}
+double LaneCost::scalar_items(int32_t block) const { return scalar_items(nest_.blocks[block].items, block); }
 
 double LaneCost::scalar_items(std::span<const Item> items, int32_t block) const {
   double cost = 0;
   for (const Item& item : items) {
     if (item.kind == Item::kNode) {
-      const Node& node = nest_.nodes[static_cast<size_t>(item.id)];
+      const Node& node = nest_.nodes[item.id];
       cost += scalar_node(node);
       if (node.kind == NodeKind::kLoad) cost += scalar_lines(node.affine, stored_bytes(node.type), block);
     } else if (item.kind == Item::kStore) {
-      const Store& store = nest_.stores[static_cast<size_t>(item.id)];
-      const ElementType type = nest_.buffers[static_cast<size_t>(store.buffer)].type;
+      const Store& store = nest_.stores[item.id];
+      const ElementType type = nest_.buffers[store.buffer].type;
       cost += kScalarAccess + scalar_lines(store.index, stored_bytes(type), block);
     }
   }
@@ -153,7 +150,7 @@ bool LaneCost::needs_gather(const Affine& index, const Spread& spread, int64_t* 
   *step = 0;
   bool any = false;
   for (const auto& term : index.terms) {
-    const Node& atom = nest_.nodes[static_cast<size_t>(term.atom)];
+    const Node& atom = nest_.nodes[term.atom];
     if (atom.kind == NodeKind::kLoopIndex && atom.loop == spread.loop) {
       *step += term.coefficient;
     } else {
@@ -167,7 +164,7 @@ bool LaneCost::reads_apart(const Affine& index, const Spread& spread) const {
   int64_t step = 0;
   needs_gather(index, spread, &step);
   const auto is_same = [&](const Affine::Term& term) {
-    const Node& atom = nest_.nodes[static_cast<size_t>(term.atom)];
+    const Node& atom = nest_.nodes[term.atom];
     return (atom.kind == NodeKind::kLoopIndex && atom.loop == spread.loop) || !varies(term.atom, spread);
   };
   return is_short_step(step) && std::ranges::all_of(index.terms, is_same);
@@ -177,7 +174,7 @@ bool LaneCost::reads_apart(const Affine& index, const Spread& spread) const {
 size_t LaneCost::stored_together(std::span<const Item> items, const Spread& spread) const {
   const std::vector<int32_t> stores = side_by_side(nest_, items);
   if (stores.empty()) return 0;
-  const Affine& index = nest_.stores[static_cast<size_t>(stores[0])].index;
+  const Affine& index = nest_.stores[stores[0]].index;
   int64_t step = 0;
   needs_gather(index, spread, &step);
   return step == static_cast<int64_t>(stores.size()) && reads_apart(index, spread) ? stores.size() : 0;
@@ -195,7 +192,7 @@ double LaneCost::lines(const Affine& index, int bytes, int32_t block, const Spre
   double along = 1;
   bool inside = false;
   for (const auto& term : index.terms) {
-    const Node& atom = nest_.nodes[static_cast<size_t>(term.atom)];
+    const Node& atom = nest_.nodes[term.atom];
     if (atom.kind != NodeKind::kLoopIndex || atom.loop == spread.loop) continue;
     const double walked = std::min(1.0, static_cast<double>(std::llabs(term.coefficient)) * bytes / kLineBytes);
     if (walked < along) {
@@ -204,7 +201,7 @@ double LaneCost::lines(const Affine& index, int bytes, int32_t block, const Spre
       inside = atom.loop > spread.loop;
     }
   }
-  const Loop& loop = nest_.loops[static_cast<size_t>(spread.loop)];
+  const Loop& loop = nest_.loops[spread.loop];
   const double lines_between = inside ? spread.width : static_cast<double>(loop.extent);
   if (lines_between > kCachedLines) along = 1;
   return own * (along * fetched + (inside ? 0 : kNearLine));
@@ -234,15 +231,15 @@ std::vector<NodeId> LaneCost::row_loads(int32_t inner, const Spread& spread) con
 }
 
 bool LaneCost::reads_rows(NodeId load, const Spread& spread) const {
-  const int32_t block = nest_.nodes[static_cast<size_t>(load)].block;
-  const int32_t inner = nest_.blocks[static_cast<size_t>(block)].loop;
+  const int32_t block = nest_.nodes[load].block;
+  const int32_t inner = nest_.blocks[block].loop;
   return inner != spread.loop && contains(row_loads(inner, spread), load);
 }
 
 // An element of each lane's row: its share of reading, transposing and, mostly, spilling a block.
 double LaneCost::row_load(const Node& node, const Spread& spread) const {
   constexpr double kShuffle = 1;  // there is one port for those that cross lanes
-  const Loop& terms = nest_.loops[static_cast<size_t>(nest_.blocks[static_cast<size_t>(node.block)].loop)];
+  const Loop& terms = nest_.loops[nest_.blocks[node.block].loop];
   const int32_t side = row_block_side(avx512_), width = row_block_width(terms.extent, side);
   const double shuffles = registers(node.type, side) * width * std::log2(width) * kShuffle;
   const double block =
@@ -257,7 +254,7 @@ double LaneCost::row_load(const Node& node, const Spread& spread) const {
 }
 
 double LaneCost::lane_node(NodeId id, const Spread& spread) const {
-  const Node& node = nest_.nodes[static_cast<size_t>(id)];
+  const Node& node = nest_.nodes[id];
   if (!varies(id, spread)) return scalar_node(node);
   const int32_t width = spread.width / group(id, spread);
   switch (node.kind) {
@@ -270,7 +267,7 @@ double LaneCost::lane_node(NodeId id, const Spread& spread) const {
       if (const auto clamped = clamped_index(nest_, node.affine, spread.loop, *spread.varying)) {
         constexpr double kBranch = 3;
         Affine linear = clamped->rest;
-        linear.terms.push_back({nest_.loops[static_cast<size_t>(spread.loop)].index, clamped->step});
+        linear.terms.push_back({nest_.loops[spread.loop].index, clamped->step});
         return kBranch + lane_access(linear, node.type, false, node.block, spread);
       }
       return lane_access(node.affine, node.type, false, node.block, spread);
@@ -282,10 +279,9 @@ double LaneCost::lane_node(NodeId id, const Spread& spread) const {
                      : kGatheredLane * spread.width;
     }
     case NodeKind::kOperation: {
-      const Node& operand = nest_.nodes[static_cast<size_t>(node.operands[0])];
+      const Node& operand = nest_.nodes[node.operands[0]];
       const bool long_division = (node.opcode == Opcode::kDivide || node.opcode == Opcode::kRemainder) &&
-                                 is_integral(node.type) &&
-                                 nest_.nodes[static_cast<size_t>(node.operands[1])].kind != NodeKind::kConstant;
+                                 is_integral(node.type) && nest_.nodes[node.operands[1]].kind != NodeKind::kConstant;
       if (long_division) return 12.0 * spread.width;
       return std::max(registers(node.type, width), registers(operand.type, width)) * kVectorOperation *
              weight(node, operand.type);
@@ -296,14 +292,14 @@ double LaneCost::lane_node(NodeId id, const Spread& spread) const {
 
 double LaneCost::lane_block(int32_t block, const Spread& spread) const {
   double cost = 0;
-  std::span<const Item> items = nest_.blocks[static_cast<size_t>(block)].items;
+  std::span<const Item> items = nest_.blocks[block].items;
   for (; !items.empty(); items = items.subspan(1)) {
     const Item& item = items.front();
     switch (item.kind) {
       case Item::kNode: cost += lane_node(item.id, spread); break;
       case Item::kStore: {
-        const Store& store = nest_.stores[static_cast<size_t>(item.id)];
-        const ElementType type = nest_.buffers[static_cast<size_t>(store.buffer)].type;
+        const Store& store = nest_.stores[item.id];
+        const ElementType type = nest_.buffers[store.buffer].type;
         if (const size_t together = stored_together(items, spread); together > 0) {
           const double shuffled = 2 * registers(type, spread.width) * kVectorAccess * static_cast<double>(together);
           cost += shuffled + lines(store.index, stored_bytes(type), store.block, spread) * spread.width;
@@ -314,7 +310,7 @@ double LaneCost::lane_block(int32_t block, const Spread& spread) const {
         break;
       }
       case Item::kLoop: {
-        const Loop& loop = nest_.loops[static_cast<size_t>(item.id)];
+        const Loop& loop = nest_.loops[item.id];
         double once = lane_block(loop.body, spread) + 1;
         if (loop.head != kNoId) once += lane_block(loop.head, spread);
         cost += once * static_cast<double>(trips(loop));
@@ -326,7 +322,7 @@ double LaneCost::lane_block(int32_t block, const Spread& spread) const {
 }
 
 double LaneCost::merge(const Spread& spread) const {
-  const Loop& loop = nest_.loops[static_cast<size_t>(spread.loop)];
+  const Loop& loop = nest_.loops[spread.loop];
   if (loop.carried.empty() || !loop.combine) return 0;
   const auto operations = static_cast<double>(loop.combine->nodes.size());
   constexpr double kLatency = 4;  // the last steps are sequential, of one register each
@@ -335,21 +331,21 @@ double LaneCost::merge(const Spread& spread) const {
 
 void LaneCost::for_uses(const Item& item, const std::function<void(NodeId)>& use) const {
   if (item.kind == Item::kLoop) {
-    const Loop& loop = nest_.loops[static_cast<size_t>(item.id)];
+    const Loop& loop = nest_.loops[item.id];
     for (const Carried& carried : loop.carried) use(carried.initial), use(carried.next);
     for (const int32_t block : {loop.head, loop.body}) {
       if (block == kNoId) continue;
-      for (const Item& inner : nest_.blocks[static_cast<size_t>(block)].items) for_uses(inner, use);
+      for (const Item& inner : nest_.blocks[block].items) for_uses(inner, use);
     }
   } else if (item.kind == Item::kStore) {
-    const Store& store = nest_.stores[static_cast<size_t>(item.id)];
+    const Store& store = nest_.stores[item.id];
     use(store.value);
     use(store.guard);
     for (const auto& term : store.index.terms) use(term.atom);
   } else if (const auto rotation = rotation_of(nest_, item.id)) {
     use(rotation->value);  // its shifts aren't emitted
   } else {
-    const Node& node = nest_.nodes[static_cast<size_t>(item.id)];
+    const Node& node = nest_.nodes[item.id];
     for (const NodeId operand : node.operands) use(operand);
     for (const auto& term : node.affine.terms) use(term.atom);
   }
@@ -357,41 +353,41 @@ void LaneCost::for_uses(const Item& item, const std::function<void(NodeId)>& use
 
 // Such a select is computed at its use: until then only its predicate is in a register.
 bool LaneCost::chooses_constant(const Node& node) const {
-  const auto is_constant = [&](NodeId id) { return nest_.nodes[static_cast<size_t>(id)].kind == NodeKind::kConstant; };
+  const auto is_constant = [&](NodeId id) { return nest_.nodes[id].kind == NodeKind::kConstant; };
   return node.kind == NodeKind::kOperation && node.opcode == Opcode::kSelect && is_constant(node.operands[1]) &&
          is_constant(node.operands[2]);
 }
 
 double LaneCost::live_in(int32_t block, const Spread& spread, double outside, std::vector<size_t>& last_use) const {
-  const auto& items = nest_.blocks[static_cast<size_t>(block)].items;
+  const auto& items = nest_.blocks[block].items;
   std::vector<double> ends(items.size() + 1, 0);
   const auto use = [&](NodeId id, size_t at) {
-    if (id != kNoId && nest_.nodes[static_cast<size_t>(id)].block == block) last_use[static_cast<size_t>(id)] = at + 1;
+    if (id != kNoId && nest_.nodes[id].block == block) last_use[id] = at + 1;
   };
   double most = outside;
   for (size_t at = 0; at < items.size(); ++at) {
     for_uses(items[at], [&](NodeId id) { use(id, at); });
   }
-  if (const int32_t own = nest_.blocks[static_cast<size_t>(block)].loop; own != kNoId) {
-    for (const Carried& carried : nest_.loops[static_cast<size_t>(own)].carried) use(carried.next, items.size());
+  if (const int32_t own = nest_.blocks[block].loop; own != kNoId) {
+    for (const Carried& carried : nest_.loops[own].carried) use(carried.next, items.size());
   }
   double live = outside;
   for (size_t at = 0; at < items.size(); ++at) {
     if (items[at].kind == Item::kLoop) {
-      const Loop& loop = nest_.loops[static_cast<size_t>(items[at].id)];
+      const Loop& loop = nest_.loops[items[at].id];
       double carried = 0;
       for (const Carried& c : loop.carried) carried += std::max(1.0, type_bits(c.type) / 32.0);
       double elements = 0;  // of a block of rows, all of which are there at once
       for (const NodeId row : row_loads(items[at].id, spread)) {
         const auto read = static_cast<double>(std::min<int64_t>(loop.extent, row_block_side(avx512_)));
-        elements += read * std::max(1.0, type_bits(nest_.nodes[static_cast<size_t>(row)].type) / 32.0);
+        elements += read * std::max(1.0, type_bits(nest_.nodes[row].type) / 32.0);
       }
       most = std::max(most, live_in(loop.body, spread, live + carried + elements, last_use));
       live += carried;  // its results
     } else if (items[at].kind == Item::kNode) {
       const NodeId id = items[at].id;
-      const Node& node = nest_.nodes[static_cast<size_t>(id)];
-      const size_t last = last_use[static_cast<size_t>(id)];
+      const Node& node = nest_.nodes[id];
+      const size_t last = last_use[id];
       const bool is_held = varies(id, spread) && node.type != ElementType::kPred && node.kind != NodeKind::kAffine &&
                            !chooses_constant(node);
       if (is_held && last != 0) {
@@ -407,7 +403,7 @@ double LaneCost::live_in(int32_t block, const Spread& spread, double outside, st
 }
 
 double LaneCost::live_values(const Spread& spread) const {
-  const Loop& loop = nest_.loops[static_cast<size_t>(spread.loop)];
+  const Loop& loop = nest_.loops[spread.loop];
   double carried = 0;
   for (const Carried& c : loop.carried) carried += std::max(1.0, type_bits(c.type) / 32.0);
   std::vector<size_t> last_use(nest_.nodes.size(), 0);
@@ -419,21 +415,21 @@ bool LaneCost::slow_lanes_in(int32_t block, const Spread& spread) const {
     int64_t step = 0;
     return needs_gather(index, spread, &step) && (stored_bytes(type) < 4 || !avx512_);
   };
-  std::span<const Item> items = nest_.blocks[static_cast<size_t>(block)].items;
+  std::span<const Item> items = nest_.blocks[block].items;
   for (; !items.empty(); items = items.subspan(1)) {
     const Item& item = items.front();
     if (item.kind == Item::kLoop) {
-      const Loop& loop = nest_.loops[static_cast<size_t>(item.id)];
+      const Loop& loop = nest_.loops[item.id];
       if (slow_lanes_in(loop.body, spread) || (loop.head != kNoId && slow_lanes_in(loop.head, spread))) return true;
     } else if (item.kind == Item::kStore) {
-      const Store& store = nest_.stores[static_cast<size_t>(item.id)];
+      const Store& store = nest_.stores[item.id];
       if (const size_t together = stored_together(items, spread); together > 0) {
         items = items.subspan(together - 1);
-      } else if (one_by_one(store.index, nest_.buffers[static_cast<size_t>(store.buffer)].type)) {
+      } else if (one_by_one(store.index, nest_.buffers[store.buffer].type)) {
         return true;
       }
     } else {
-      const Node& node = nest_.nodes[static_cast<size_t>(item.id)];
+      const Node& node = nest_.nodes[item.id];
       if (!varies(item.id, spread)) continue;
       if (node.kind == NodeKind::kLoad && one_by_one(node.affine, node.type)) {
         const bool is_near = reads_apart(node.affine, spread) || reads_rows(item.id, spread) ||
@@ -442,14 +438,14 @@ bool LaneCost::slow_lanes_in(int32_t block, const Spread& spread) const {
       }
       const bool divides = node.kind == NodeKind::kOperation && is_integral(node.type) &&
                            (node.opcode == Opcode::kDivide || node.opcode == Opcode::kRemainder);
-      if (divides && nest_.nodes[static_cast<size_t>(node.operands[1])].kind != NodeKind::kConstant) return true;
+      if (divides && nest_.nodes[node.operands[1]].kind != NodeKind::kConstant) return true;
     }
   }
   return false;
 }
 
 bool LaneCost::has_slow_lanes(const Spread& spread) const {
-  return slow_lanes_in(nest_.loops[static_cast<size_t>(spread.loop)].body, spread);
+  return slow_lanes_in(nest_.loops[spread.loop].body, spread);
 }
 
 }  // namespace lowtide::engine

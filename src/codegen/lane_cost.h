@@ -56,7 +56,7 @@ class LaneCost {
   double scalar_lines(const Affine& index, int bytes, int32_t block) const;
   void for_uses(const Item& item, const std::function<void(NodeId)>& use) const;
   double registers(ElementType type, int32_t width) const;
-  bool varies(NodeId id, const Spread& spread) const { return (*spread.varying)[static_cast<size_t>(id)]; }
+  bool varies(NodeId id, const Spread& spread) const { return (*spread.varying)[id]; }
   bool needs_gather(const Affine& index, const Spread& spread, int64_t* step) const;
   std::vector<NodeId> row_loads(int32_t inner, const Spread& spread) const;
   bool reads_rows(NodeId load, const Spread& spread) const;  ///< one in each lane (rows_in_lanes.h)

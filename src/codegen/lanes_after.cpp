@@ -12,7 +12,7 @@ bool is_loop(const Item& item) { return item.kind == Item::kLoop; }
 std::vector<Item> needed_by_stores(const Nest& nest, const std::vector<Item>& items) {
   std::vector<bool> is_needed(nest.nodes.size(), false);
   const auto need = [&](NodeId id) {
-    if (id != kNoId) is_needed[static_cast<size_t>(id)] = true;
+    if (id != kNoId) is_needed[id] = true;
   };
   const auto need_all = [&](const Affine& index) {
     for (const Affine::Term& term : index.terms) need(term.atom);
@@ -21,11 +21,11 @@ std::vector<Item> needed_by_stores(const Nest& nest, const std::vector<Item>& it
   for (auto item = items.rbegin(); item != items.rend(); ++item) {
     if (is_loop(*item)) continue;
     if (item->kind == Item::kStore) {
-      const Store& store = nest.stores[static_cast<size_t>(item->id)];
+      const Store& store = nest.stores[item->id];
       need(store.value), need(store.guard), need_all(store.index);
     } else {
-      if (!is_needed[static_cast<size_t>(item->id)]) continue;
-      const Node& node = nest.nodes[static_cast<size_t>(item->id)];
+      if (!is_needed[item->id]) continue;
+      const Node& node = nest.nodes[item->id];
       std::ranges::for_each(node.operands, need);
       need_all(node.affine);
     }
@@ -38,16 +38,16 @@ std::vector<Item> needed_by_stores(const Nest& nest, const std::vector<Item>& it
 }  // namespace
 
 LanesAfter split_after_reductions(const Nest& nest, int32_t loop) {
-  const Loop& outer = nest.loops[static_cast<size_t>(loop)];
+  const Loop& outer = nest.loops[loop];
   if (outer.kind != LoopKind::kParallel || outer.body == kNoId) return {};
-  const std::vector<Item>& items = nest.blocks[static_cast<size_t>(outer.body)].items;
+  const std::vector<Item>& items = nest.blocks[outer.body].items;
   const auto end_of_rows = std::find_if(items.rbegin(), items.rend(), is_loop).base();
   LanesAfter parts;
   parts.rows = {items.begin(), end_of_rows};
   for (const Item& item : parts.rows) {
     if (item.kind == Item::kStore) return {};
     if (!is_loop(item)) continue;
-    if (nest.loops[static_cast<size_t>(item.id)].kind != LoopKind::kReduce) return {};
+    if (nest.loops[item.id].kind != LoopKind::kReduce) return {};
     for (size_t id = 0; id < nest.nodes.size(); ++id) {
       const Node& node = nest.nodes[id];
       if (node.kind != NodeKind::kResult || node.loop != item.id) continue;

@@ -3,7 +3,7 @@
 namespace lowtide::engine {
 
 std::optional<Rotation> rotation_of(const Nest& nest, NodeId id) {
-  const auto at = [&](NodeId i) -> const Node& { return nest.nodes[static_cast<size_t>(i)]; };
+  const auto at = [&](NodeId i) -> const Node& { return nest.nodes[i]; };
   const Node& sum = at(id);
   if (sum.kind != NodeKind::kOperation ||
       (sum.opcode != Opcode::kOr && sum.opcode != Opcode::kAdd && sum.opcode != Opcode::kXor)) {

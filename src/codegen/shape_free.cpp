@@ -25,9 +25,8 @@ class Numbers {
 };
 
 bool walks_alone(const Nest& nest, const Affine& affine) {
-  return std::ranges::all_of(affine.terms, [&](const Affine::Term& term) {
-    return nest.nodes[static_cast<size_t>(term.atom)].kind == NodeKind::kLoopIndex;
-  });
+  return std::ranges::all_of(
+      affine.terms, [&](const Affine::Term& term) { return nest.nodes[term.atom].kind == NodeKind::kLoopIndex; });
 }
 
 /// Are indices used only to address elements?
@@ -36,7 +35,7 @@ bool is_eligible(const Nest& nest, const KernelPlan& plan) {
     if (node.kind == NodeKind::kAffine || node.kind == NodeKind::kTable) return false;
     if (node.kind == NodeKind::kLoad && !walks_alone(nest, node.affine)) return false;
     for (const NodeId operand : node.operands) {
-      if (nest.nodes[static_cast<size_t>(operand)].kind == NodeKind::kLoopIndex) return false;
+      if (nest.nodes[operand].kind == NodeKind::kLoopIndex) return false;
     }
   }
   for (size_t l = 0; l < nest.loops.size(); ++l) {
@@ -44,11 +43,11 @@ bool is_eligible(const Nest& nest, const KernelPlan& plan) {
     if (loop.kind != LoopKind::kParallel && loop.kind != LoopKind::kReduce) return false;
     if (plan.tiled[l] || loop.extent == 0) return false;
     for (const Carried& carried : loop.carried) {
-      if (nest.nodes[static_cast<size_t>(carried.next)].kind == NodeKind::kLoopIndex) return false;
+      if (nest.nodes[carried.next].kind == NodeKind::kLoopIndex) return false;
     }
   }
   return std::ranges::all_of(nest.stores, [&](const Store& store) {
-    return walks_alone(nest, store.index) && nest.nodes[static_cast<size_t>(store.value)].kind != NodeKind::kLoopIndex;
+    return walks_alone(nest, store.index) && nest.nodes[store.value].kind != NodeKind::kLoopIndex;
   });
 }
 
@@ -63,7 +62,7 @@ std::optional<ShapeFree> shape_free(const Nest& nest, const KernelPlan& plan) {
   }
   // The step from lane to lane decides which instruction loads; only for long steps is it one that accepts any step.
   const auto is_in_code = [&](const Affine::Term& term) {
-    const auto loop = static_cast<size_t>(nest.nodes[static_cast<size_t>(term.atom)].loop);
+    const auto loop = static_cast<size_t>(nest.nodes[term.atom].loop);
     const int64_t lanes = std::max(plan.lanes[loop], plan.after[loop]);
     const int64_t step = std::abs(term.coefficient);
     return lanes != 0 && (step <= kLongestShortStep || step > INT32_MAX / lanes);

@@ -7,7 +7,7 @@
 namespace lowtide::engine {
 
 std::vector<int32_t> side_by_side(const Nest& nest, std::span<const Item> items) {
-  const auto store = [&](int32_t id) -> const Store& { return nest.stores[static_cast<size_t>(id)]; };
+  const auto store = [&](int32_t id) -> const Store& { return nest.stores[id]; };
   if (items.size() < 2 || items[1].kind != Item::kStore) return {};  // most stores have no neighbour
   std::vector<int32_t> found;
   for (const Item& item : items) {

@@ -16,21 +16,21 @@ class Varying {
   std::vector<bool> find() {
     do {
       changed_ = false;
-      visit(nest_.loops[static_cast<size_t>(lane_loop_)].body);
+      visit(nest_.loops[lane_loop_].body);
     } while (changed_);
     return std::move(varying_);
   }
 
  private:
-  bool is(NodeId id) const { return id != kNoId && varying_[static_cast<size_t>(id)]; }
+  bool is(NodeId id) const { return id != kNoId && varying_[id]; }
   void mark(NodeId id) {
-    if (!is(id)) varying_[static_cast<size_t>(id)] = changed_ = true;
+    if (!is(id)) varying_[id] = changed_ = true;
   }
   void visit(int32_t block) {
-    for (const Item& item : nest_.blocks[static_cast<size_t>(block)].items) {
+    for (const Item& item : nest_.blocks[block].items) {
       if (item.kind == Item::kLoop) visit_loop(item.id);
       if (item.kind != Item::kNode) continue;
-      const Node& node = nest_.nodes[static_cast<size_t>(item.id)];
+      const Node& node = nest_.nodes[item.id];
       for (const NodeId operand : node.operands) {
         if (is(operand)) mark(item.id);
       }
@@ -40,14 +40,14 @@ class Varying {
     }
   }
   void visit_loop(int32_t id) {
-    const Loop& loop = nest_.loops[static_cast<size_t>(id)];
+    const Loop& loop = nest_.loops[id];
     if (loop.head != kNoId) visit(loop.head);
     visit(loop.body);
     const bool all = loop.kind == LoopKind::kWhile && is(loop.condition);
     for (size_t i = 0; i < nest_.nodes.size(); ++i) {
       const Node& node = nest_.nodes[i];
       if (node.loop != id || (node.kind != NodeKind::kCarried && node.kind != NodeKind::kResult)) continue;
-      const Carried& carried = loop.carried[static_cast<size_t>(node.slot)];
+      const Carried& carried = loop.carried[node.slot];
       if (all || is(carried.initial) || is(carried.next)) mark(static_cast<NodeId>(i));
     }
   }

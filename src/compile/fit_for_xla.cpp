@@ -60,7 +60,8 @@ Status explain_choice(const Module& module, const Planner& planner, const Decisi
 /// The lowest plan. XLA:CPU takes up to twice as long as modelled: there plans that save little for their time don't
 /// count.
 const FrontierPoint& chosen_without_limit(const Frontier& frontier, const Target& target) {
-  return target.drops_barriers() ? frontier.balanced_within_time(kMostTime) : frontier.within_time(kMostTime);
+  return target.xla_backend() == XlaBackend::kCpu ? frontier.balanced_within_time(kMostTime)
+                                                  : frontier.within_time(kMostTime);
 }
 
 }  // namespace
@@ -96,8 +97,8 @@ Result<FittedForXla> fit_for_xla(const Input& input, const Target& target, std::
   report.met = point != nullptr;
   if (!point) point = &frontier.tightest();
   LT_ASSIGN_OR_RETURN(fitted.module, planner.exported(point->decisions));
-  const Account given = account_for(module, AccountMode::kAsGiven);
-  Account ours = Planner::account_of(*fitted.module, point->decisions);
+  const Account given = account_for(module, AccountMode::kAsGiven, kAccountWork, target.xla_backend());
+  Account ours = planner.account_of(*fitted.module, point->decisions);
   const bool stays =
       static_cast<double>(ours.peak_bytes()) > (1 + target.uncertain_part()) * static_cast<double>(given.peak_bytes());
   if (stays) {

@@ -23,7 +23,7 @@ constexpr size_t kFewOperations = 64;
 /// By region: does its kernel have something to do?
 void find_work(const std::vector<ProgramStep>& steps, std::vector<char>& has_work) {
   for (const ProgramStep& step : steps) {
-    if (step.kind == StepKind::kKernel && !step.assembled) has_work[static_cast<size_t>(step.region)] = 1;
+    if (step.kind == StepKind::kKernel && !step.assembled) has_work[step.region] = 1;
     for (const auto& block : step.blocks) find_work(block, has_work);
   }
 }
@@ -67,7 +67,7 @@ Result<LoweredProgram> lower_program(const Compiled& compiled, const Backend& ba
   pool.run(
       std::ssize(distinct),
       [&](int64_t task, int) {
-        const size_t r = distinct[static_cast<size_t>(task)];
+        const size_t r = distinct[task];
         const auto nest = known->of(program.regions[r], identities[r]);
         lowered.nests[r] = std::shared_ptr<const Nest>(nest, &nest->nest);
       },

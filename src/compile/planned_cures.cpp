@@ -147,7 +147,7 @@ void plan_donations(const Module& module, const Planner& planner, const Frontier
     }
     if (cure.bytes == 0 && !cure.in_source) continue;
     std::set<std::string> names;
-    for (const int64_t k : donated.parameters) names.insert(parameters[static_cast<size_t>(k)]->name);
+    for (const int64_t k : donated.parameters) names.insert(parameters[k]->name);
     const auto about = [&](const PeakRow& row) {
       return row.fate == Fate::kCouldBeDonated &&
              std::ranges::any_of(row.made_by, [&](const ValueName& v) { return names.contains(v.instruction); });

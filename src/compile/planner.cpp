@@ -170,10 +170,11 @@ Result<std::unique_ptr<Module>> Planner::exported(const Decisions& decisions) co
   return std::move(rewritten.module);
 }
 
-Account Planner::account_of(const Module& exported, const Decisions& decisions, int64_t pack_work) {
-  Account account = account_for(exported, AccountMode::kUnscheduled, pack_work);
+Account Planner::account_of(const Module& exported, const Decisions& decisions, int64_t pack_work) const {
+  const std::optional<XlaBackend> backend = target_->xla_backend();
+  Account account = account_for(exported, AccountMode::kUnscheduled, pack_work, backend);
   if (!has<Recompute>(decisions)) return account;
-  Account in_order = account_for(exported, AccountMode::kInOrder, pack_work);
+  Account in_order = account_for(exported, AccountMode::kInOrder, pack_work, backend);
   return in_order.peak_bytes() < account.peak_bytes() ? in_order : account;
 }
 

@@ -47,7 +47,7 @@ class Planner {
   /// The returned program. Only for targets that take modules.
   Result<std::unique_ptr<Module>> exported(const Decisions& decisions) const;
   /// Its account, in the order that needs less: depth first, or the one that was found when values were recomputed.
-  static Account account_of(const Module& exported, const Decisions& decisions, int64_t pack_work = kAccountWork);
+  Account account_of(const Module& exported, const Decisions& decisions, int64_t pack_work = kAccountWork) const;
   /// What each pass did to produce it, with peaks if requested.
   Result<std::vector<PassRecord>> records(const Module& module, const Decisions& decisions,
                                           const PassOptions& options) const;

@@ -26,7 +26,7 @@ int64_t extent_of(const Module& module, const StreamDecision& d) {
   for (const auto& i : computation->instructions()) {
     if (i->name != d.seed) continue;
     if (!i->shape.is_array() || d.dimension >= i->shape.rank()) return 0;
-    return i->shape.dims[static_cast<size_t>(d.dimension)];
+    return i->shape.dims[d.dimension];
   }
   return 0;
 }

@@ -97,7 +97,7 @@ Instruction* as_traced(Instruction& i, Maker& maker) {
     const Dims& outer = i.as<DimensionsAttributes>().dimensions;
     const Dims& inner = x.as<DimensionsAttributes>().dimensions;
     for (size_t d = 0; d < outer.size(); ++d) {
-      if (inner[static_cast<size_t>(outer[d])] != static_cast<int64_t>(d)) return nullptr;
+      if (inner[outer[d]] != static_cast<int64_t>(d)) return nullptr;
     }
     return x.operands[0];
   }

@@ -93,7 +93,7 @@ std::vector<Donatable> donatable(const Module& module) {
   free_leaves(module, arguments, results);
   const std::vector<Instruction*> parameters = module.entry->parameters();
   const std::vector<PythonArgument> pythons = python_arguments(module);
-  const auto python_of = [&](const Leaf& leaf) { return pythons[static_cast<size_t>(leaf.parameter)]; };
+  const auto python_of = [&](const Leaf& leaf) { return pythons[leaf.parameter]; };
   std::vector<Donatable> found;
   std::vector<std::string> names, unclear;  ///< of Python arguments; `names` are quoted
   for (size_t k = 0; k < arguments.size();) {
@@ -106,7 +106,7 @@ std::vector<Donatable> donatable(const Module& module) {
     pair_up(own, results, donated);
     if (donated.aliases.empty()) continue;
     for (const Leaf& leaf : own) donated.parameters.push_back(leaf.parameter);
-    const Instruction& first = *parameters[static_cast<size_t>(own[0].parameter)];
+    const Instruction& first = *parameters[own[0].parameter];
     const std::string path = argument_path(first, own[0].index), type = to_string_without_layout(*own[0].shape);
     if (python.name.empty()) {
       const std::string told = first.metadata.op_name.empty() ? "" : path + ", ";

@@ -55,22 +55,22 @@ class Interpreter final : public EvalContext {
   Result<Value> run(const PreparedComputation& program, std::span<const Value> arguments) {
     std::vector<Value> values(static_cast<size_t>(program.slots));
     for (size_t k = 0; k < arguments.size(); ++k) {
-      if (program.parameters[k] >= 0) values[static_cast<size_t>(program.parameters[k])] = arguments[k];
+      if (program.parameters[k] >= 0) values[program.parameters[k]] = arguments[k];
     }
     std::vector<Value> operands;
     for (const PreparedComputation::Step& step : program.steps) {
       const Instruction& instruction = *step.instruction;
       if (shown_ && depth_ == 1) module_.context().progress().add(1 / static_cast<double>(program.steps.size()));
       operands.clear();
-      for (const int32_t slot : step.operands) operands.push_back(values[static_cast<size_t>(slot)]);
-      for (const int32_t slot : step.frees) values[static_cast<size_t>(slot)].reset();
+      for (const int32_t slot : step.operands) operands.push_back(values[slot]);
+      for (const int32_t slot : step.frees) values[slot].reset();
       Result<Value> result = step.eval(instruction, operands, *this);
       if (!result.ok()) return placed(result.status(), instruction);
       if (Status fault = check(**result, instruction); !fault.ok()) return placed(fault, instruction);
       if (noise_ && rounds(instruction)) result = noisy(instruction, *result);
-      if (step.result >= 0) values[static_cast<size_t>(step.result)] = result.take();
+      if (step.result >= 0) values[step.result] = result.take();
     }
-    return values[static_cast<size_t>(program.root)];
+    return values[program.root];
   }
 
   Value noisy(const Instruction& instruction, const Value& value) {

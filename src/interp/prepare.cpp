@@ -50,7 +50,7 @@ Result<PreparedComputation> prepare(const Computation& computation) {
     if (is_root || last_reader[i] != kNobody) slot[i] = program.slots++;
     if (is_root) program.root = slot[i];
     if (instruction.opcode == Opcode::kParameter) {
-      program.parameters[static_cast<size_t>(instruction.as<ParameterAttributes>().number)] = slot[i];
+      program.parameters[instruction.as<ParameterAttributes>().number] = slot[i];
       continue;
     }
     PreparedComputation::Step step;

@@ -19,19 +19,19 @@ bool is_order(const Dims& order, size_t rank) {
 
 Dims entries_at(const Dims& positions, const Dims& list) {
   Dims entries;
-  for (const int64_t position : positions) entries.push_back(list[static_cast<size_t>(position)]);
+  for (const int64_t position : positions) entries.push_back(list[position]);
   return entries;
 }
 
 Dims inverse_of(const Dims& order) {
   Dims places(order.size());
-  for (size_t i = 0; i < order.size(); ++i) places[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
+  for (size_t i = 0; i < order.size(); ++i) places[order[i]] = static_cast<int64_t>(i);
   return places;
 }
 
 Dims extents_in_memory(const Dims& dims, const Dims& order) {
   Dims extents;
-  for (size_t i = order.size(); i-- > 0;) extents.push_back(dims[static_cast<size_t>(order[i])]);
+  for (size_t i = order.size(); i-- > 0;) extents.push_back(dims[order[i]]);
   return extents;
 }
 

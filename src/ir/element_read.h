@@ -16,7 +16,7 @@ inline Instruction* before_barrier(const Instruction& i) {
   if (i.opcode != Opcode::kGetTupleElement || i.operand(0).opcode != Opcode::kOptBarrier) return nullptr;
   const Instruction& bundle = i.operand(0).operand(0);
   if (bundle.opcode != Opcode::kTuple) return nullptr;
-  return bundle.operands[static_cast<size_t>(i.as<TupleIndexAttributes>().index)];
+  return bundle.operands[i.as<TupleIndexAttributes>().index];
 }
 
 /// Is it a parameter, or an element of one? Then it is available before anything is computed.

@@ -42,7 +42,7 @@ void Literal::check_access(size_t element_bytes) const {
 int64_t integer_at(const Literal& array, int64_t element) {
   return dispatch(array.shape().type, [&]<class T>() -> int64_t {
     if constexpr (std::is_integral_v<T> || requires(T t) { t.held; }) {
-      return static_cast<int64_t>(array.data<T>()[static_cast<size_t>(element)]);
+      return static_cast<int64_t>(array.data<T>()[element]);
     } else {
       LT_ASSERT(false, "integer_at on " + to_string(array.shape()));
       return 0;
@@ -61,9 +61,9 @@ double number_at(const Literal& array, int64_t element) {
       LT_ASSERT(false, "number_at on " + to_string(array.shape()));
       return 0;
     } else if constexpr (requires(T t) { t.held; }) {
-      return static_cast<double>(static_cast<int64_t>(array.data<T>()[static_cast<size_t>(element)]));
+      return static_cast<double>(static_cast<int64_t>(array.data<T>()[element]));
     } else {
-      return static_cast<double>(array.data<T>()[static_cast<size_t>(element)]);
+      return static_cast<double>(array.data<T>()[element]);
     }
   });
 }

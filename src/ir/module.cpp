@@ -35,12 +35,12 @@ void Computation::reorder(const std::vector<Instruction*>& order) {
   int32_t first = instructions_.front()->id, last = first;
   for (const auto& i : instructions_) first = std::min(first, i->id), last = std::max(last, i->id);
   std::vector<size_t> place_of(static_cast<size_t>(last - first) + 1, instructions_.size());
-  for (size_t i = 0; i < instructions_.size(); ++i) place_of[static_cast<size_t>(instructions_[i]->id - first)] = i;
+  for (size_t i = 0; i < instructions_.size(); ++i) place_of[instructions_[i]->id - first] = i;
   std::vector<size_t> places;  // checked before anything moves
   places.reserve(order.size());
   for (const Instruction* named : order) {
     LT_ASSERT(first <= named->id && named->id <= last, fault);
-    size_t& place = place_of[static_cast<size_t>(named->id - first)];
+    size_t& place = place_of[named->id - first];
     LT_ASSERT(place < instructions_.size() && instructions_[place].get() == named, fault);
     places.push_back(std::exchange(place, instructions_.size()));
   }
@@ -186,7 +186,7 @@ std::optional<SourceLocation> Module::location_of(const Instruction& instruction
   const Metadata& metadata = instruction.metadata;
   if (!metadata.source_file.empty()) return SourceLocation{metadata.source_file, "", metadata.source_line};
   const auto row = [](const auto& table, int64_t id) {
-    return id >= 1 && id <= static_cast<int64_t>(table.size()) ? &table[static_cast<size_t>(id - 1)] : nullptr;
+    return id >= 1 && id <= static_cast<int64_t>(table.size()) ? &table[id - 1] : nullptr;
   };
   const auto* frame = row(stack.frames, metadata.stack_frame_id);
   const auto* location = frame ? row(stack.locations, frame->location) : nullptr;

@@ -18,7 +18,7 @@ int64_t tiled_elements(const Shape& array) {
   const Layout& layout = *array.layout;
   Dims physical;  // major to minor
   for (auto it = layout.minor_to_major.rbegin(); it != layout.minor_to_major.rend(); ++it) {
-    physical.push_back(std::max<int64_t>(array.dims[static_cast<size_t>(*it)], 0));
+    physical.push_back(std::max<int64_t>(array.dims[*it], 0));
   }
   for (const Dims& tile : layout.tiles) {
     while (physical.size() < tile.size()) physical.insert(physical.begin(), 1);
@@ -153,7 +153,7 @@ const Shape& subshape(const Shape& shape, const ShapeIndex& index) {
   for (const int64_t i : index) {
     LT_ASSERT(i >= 0 && static_cast<size_t>(i) < at->elements.size(),
               fmt::format("no element {} in {}", to_string(index), to_string(shape)));
-    at = &at->elements[static_cast<size_t>(i)];
+    at = &at->elements[i];
   }
   return *at;
 }

@@ -49,7 +49,7 @@ ShapeIndex leaf_index(const Shape& shape, int64_t leaf) {
 int64_t leaf_offset(const Shape& tuple, int64_t element) {
   int64_t offset = 0;
   for (int64_t e = 0; e < element && e < static_cast<int64_t>(tuple.elements.size()); ++e) {
-    offset = std::min(kMostLeaves, offset + leaf_count(tuple.elements[static_cast<size_t>(e)]));
+    offset = std::min(kMostLeaves, offset + leaf_count(tuple.elements[e]));
   }
   return offset;
 }
@@ -60,7 +60,7 @@ bool leaf_range(const Shape& shape, const ShapeIndex& index, int64_t& first, int
   for (const int64_t i : index) {
     if (!at->is_tuple() || i < 0 || i >= static_cast<int64_t>(at->elements.size())) return false;
     first += leaf_offset(*at, i);
-    at = &at->elements[static_cast<size_t>(i)];
+    at = &at->elements[i];
   }
   count = leaf_count(*at);
   return true;

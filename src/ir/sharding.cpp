@@ -22,10 +22,10 @@ std::vector<int64_t> DeviceList::ids() const {
   Dims index(reshape.size(), 0);
   for (int64_t n = count(); n > 0; --n) {
     int64_t id = 0;
-    for (size_t d = 0; d < order.size(); ++d) id += index[d] * stride[static_cast<size_t>(order[d])];
+    for (size_t d = 0; d < order.size(); ++d) id += index[d] * stride[order[d]];
     ids.push_back(id);
     for (size_t d = order.size(); d-- > 0;) {
-      if (++index[d] < reshape[static_cast<size_t>(order[d])]) break;
+      if (++index[d] < reshape[order[d]]) break;
       index[d] = 0;
     }
   }
@@ -34,7 +34,7 @@ std::vector<int64_t> DeviceList::ids() const {
 
 int64_t Sharding::parts_of(int64_t dimension) const {
   const auto data_dims = static_cast<int64_t>(tile.size() - subgroups.size());
-  return kind == ShardingKind::kTiled && dimension < data_dims ? tile[static_cast<size_t>(dimension)] : 1;
+  return kind == ShardingKind::kTiled && dimension < data_dims ? tile[dimension] : 1;
 }
 
 int64_t Sharding::device_count() const {
@@ -50,7 +50,7 @@ int64_t sharded_bytes(const Shape& array, const Sharding& sharding) {
   Shape part = array;
   for (int64_t d = 0; d < array.rank(); ++d) {
     const int64_t parts = sharding.parts_of(d);
-    int64_t& extent = part.dims[static_cast<size_t>(d)];
+    int64_t& extent = part.dims[d];
     if (parts > 0) extent = (extent + parts - 1) / parts;
   }
   return padded_bytes(part);

@@ -23,18 +23,18 @@ constexpr int64_t kLongRun = 16;
 /// Copied terms of a tile stay in the first-level cache, and short lines are not worth a copy.
 constexpr int64_t kMostCopiedTerms = 32, kShortestLine = 8;
 
-int64_t extent_of(const Shape& shape, int64_t d) { return shape.dims[static_cast<size_t>(d)]; }
+int64_t extent_of(const Shape& shape, int64_t d) { return shape.dims[d]; }
 int64_t round_up(int64_t x, int64_t to) { return (x + to - 1) / to * to; }
 
 }  // namespace
 
 ConvolutionRoles::ConvolutionRoles(const Shape& shape, int64_t batch, int64_t feature, const Dims& spatial) {
   const Dims all = row_major_strides(shape.dims);
-  batch_stride = all[static_cast<size_t>(batch)];
-  feature_stride = all[static_cast<size_t>(feature)];
+  batch_stride = all[batch];
+  feature_stride = all[feature];
   for (size_t d = 0, to = kMostSpatial - spatial.size(); d < spatial.size(); ++d, ++to) {
-    extents[to] = shape.dims[static_cast<size_t>(spatial[d])];
-    strides[to] = all[static_cast<size_t>(spatial[d])];
+    extents[to] = shape.dims[spatial[d]];
+    strides[to] = all[spatial[d]];
   }
 }
 

@@ -22,10 +22,10 @@ void transpose(const From* from, int64_t stride, int64_t rows, int64_t columns, 
       const int64_t height = std::min(kSide, rows - i);
       for (int64_t b = 0; b < width; ++b) {
         const From* line = from + (j + b) * stride + i;
-        for (int64_t a = 0; a < height; ++a) square[static_cast<size_t>(a)][static_cast<size_t>(b)] = line[a];
+        for (int64_t a = 0; a < height; ++a) square[a][b] = line[a];
       }
       for (int64_t a = 0; a < height; ++a) {
-        convert_row(square[static_cast<size_t>(a)].data(), width, to + (i + a) * to_stride + j);
+        convert_row(square[a].data(), width, to + (i + a) * to_stride + j);
       }
     }
   }

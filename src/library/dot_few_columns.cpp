@@ -69,8 +69,7 @@ class DotOfFewColumns : public LibraryRoutine {
   void multiply(const S* rows, int64_t first, const S* columns, const S* added, S* result) const {
     RowRun<S> run{.step = 1, .depth = k_};
     const int64_t count = std::min(kPanelRows, m_ - first);
-    for (int64_t i = 0; i < kPanelRows; ++i)
-      run.rows[static_cast<size_t>(i)] = rows + tall_.rows.offset(first + std::min(i, count - 1));
+    for (int64_t i = 0; i < kPanelRows; ++i) run.rows[i] = rows + tall_.rows.offset(first + std::min(i, count - 1));
     S sums[kPanelRows * kMostNarrow];
     for (int64_t j = 0; j < n_; j += kFewColumns) {
       multiply_few_columns<S>({&run, 1}, columns + j * k_, k_, {sums + j, kMostNarrow, std::min(kFewColumns, n_ - j)},

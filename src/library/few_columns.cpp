@@ -50,7 +50,7 @@ LT_INLINE inline void multiply(std::span<const RowRun<S>> runs, const S* right, 
   V sum[kRows][kColumns] = {};
   for (const RowRun<S>& run : runs) {
     const S* row[kRows];
-    for (int i = 0; i < kRows; ++i) row[i] = run.rows[static_cast<size_t>(first + i)];
+    for (int i = 0; i < kRows; ++i) row[i] = run.rows[first + i];
     const auto add = [&](int64_t k, auto&& read) LT_INLINE {
       V column[kColumns];
       for (int j = 0; j < kColumns; ++j) column[j] = read(right + j * depth + k);

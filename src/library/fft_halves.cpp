@@ -20,8 +20,8 @@ template <class R>
 FftHalves<R>::FftHalves(int64_t half) : half_(half), roots_(2 * half), lanes_(static_cast<size_t>(kRow)) {
   for (int64_t lane = 0; lane < kLanes; ++lane) {
     const Wave root = roots_[lane % (2 * half)];
-    lanes_[static_cast<size_t>(lane)] = static_cast<R>(root.re);
-    lanes_[static_cast<size_t>(kLanes + lane)] = static_cast<R>(root.im);
+    lanes_[lane] = static_cast<R>(root.re);
+    lanes_[kLanes + lane] = static_cast<R>(root.im);
   }
 }
 

@@ -144,8 +144,8 @@ LT_INLINE inline void divide_by_prime(int64_t factor, R* rows, int64_t blocks, i
           Waves<V> middle = first, side{V{}, V{}};
           for (int64_t i = 0; i < half; ++i) {
             const R* cosine_sine = sums + 2 * ((k - 1) * half + i);
-            middle = add(middle, cosine_sine[0], sum[static_cast<size_t>(i)]);
-            side = add(side, cosine_sine[1], difference[static_cast<size_t>(i)]);
+            middle = add(middle, cosine_sine[0], sum[i]);
+            side = add(side, cosine_sine[1], difference[i]);
           }
           const R* turn = turns + 2 * j * (factor - 1);
           write(turned(middle + side, turn + 2 * (k - 1)), row(k));

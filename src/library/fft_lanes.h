@@ -26,7 +26,7 @@ class LaneFft {
   /// X[k] = sum over j of x[j] exp(-2 pi i j k / length), for each lane. x[j] is row j, and X[k] becomes row place(k).
   /// Fastest if `rows` is aligned to 64 bytes.
   void run(R* rows) const;
-  int64_t place(int64_t k) const { return places_[static_cast<size_t>(k)]; }
+  int64_t place(int64_t k) const { return places_[k]; }
 
  private:
   struct Pass {

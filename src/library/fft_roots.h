@@ -21,9 +21,7 @@ Wave root_of_unity(int64_t k, int64_t n);
 class Roots {
  public:
   explicit Roots(int64_t n);
-  Wave operator[](int64_t k) const {
-    return coarse_[static_cast<size_t>(k >> shift_)] * fine_[static_cast<size_t>(k & mask_)];
-  }
+  Wave operator[](int64_t k) const { return coarse_[k >> shift_] * fine_[k & mask_]; }
 
  private:
   int shift_ = 0;

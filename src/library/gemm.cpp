@@ -41,14 +41,14 @@ void turn_panel(const std::array<const S*, kWidth>& rows, int64_t depth, S* to) 
       for (int64_t i = 0; i < kWidth; i += kLanes) {
         for (int64_t k = line; k < line + kLine; k += kLanes) {
           V square[kLanes];
-          LT_UNROLL for (int r = 0; r < kLanes; ++r) square[r] = load_vector<V>(rows[static_cast<size_t>(i + r)] + k);
+          LT_UNROLL for (int r = 0; r < kLanes; ++r) square[r] = load_vector<V>(rows[i + r] + k);
           turn_square(square);
           LT_UNROLL for (int r = 0; r < kLanes; ++r) store_vector(square[r], to + (k + r) * kWidth + i);
         }
       }
     }
     for (; line < depth; ++line) {
-      for (int64_t i = 0; i < kWidth; ++i) to[line * kWidth + i] = rows[static_cast<size_t>(i)][line];
+      for (int64_t i = 0; i < kWidth; ++i) to[line * kWidth + i] = rows[i][line];
     }
   });
 }
@@ -65,7 +65,7 @@ void pack_far_rows(const T* elements, const StridedGroup& across, const StridedG
       if (filled == kWidth && is_near(along)) {
         std::array<const S*, kWidth> rows;
         for (int64_t i = 0; i < kWidth; ++i) {
-          rows[static_cast<size_t>(i)] = elements + across.offset(first + panel + i) + along.offset(from);
+          rows[i] = elements + across.offset(first + panel + i) + along.offset(from);
         }
         turn_panel<kWidth>(rows, depth, to);
         continue;

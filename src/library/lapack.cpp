@@ -39,7 +39,7 @@ class LapackBatch : public LibraryRoutine {
     for (size_t r = 0; r < results.size(); ++r) {
       const int from = call_.results[r].operand;
       if (from < 0 || is_small_matrix(call_.results[r])) continue;
-      begin_as(static_cast<const std::byte*>(operands[static_cast<size_t>(from)]), r, results, room, pool);
+      begin_as(static_cast<const std::byte*>(operands[from]), r, results, room, pool);
     }
     if (side_by_side_) {
       lanes_.run(pool, room, [&](int64_t problem, std::byte* own) { run_one(operands, results, problem, own, pool); });
@@ -115,7 +115,7 @@ class LapackBatch : public LibraryRoutine {
       to[r] = own;
       own += align_scratch(bytes_of(array));
       if (array.operand < 0) continue;
-      const auto* begin = static_cast<const std::byte*>(operands[static_cast<size_t>(array.operand)]) + at;
+      const auto* begin = static_cast<const std::byte*>(operands[array.operand]) + at;
       copy_transposed(stored_bytes(array.type), begin, array.extents[1], array.extents[1], array.extents[0],
                       static_cast<std::byte*>(to[r]), array.extents[0]);
     }
@@ -166,7 +166,7 @@ std::unique_ptr<LibraryRoutine> make_lapack(const Instruction& call) {
 
 int lapack_in_place(const Instruction& call, int64_t leaf) {
   const Result<LapackCall> lapack = read_lapack_call(call);
-  return lapack.ok() ? lapack->results[static_cast<size_t>(leaf)].operand : -1;
+  return lapack.ok() ? lapack->results[leaf].operand : -1;
 }
 
 }  // namespace lowtide::engine

@@ -26,7 +26,7 @@ template <class S, int Bytes, int kAtOnce>
   const S* b = right;
   for (const RowRun<S>& run : runs) {
     const S* a[kPanelRows];
-    LT_UNROLL for (int i = 0; i < kPanelRows; ++i) a[i] = run.rows[static_cast<size_t>(i)];
+    LT_UNROLL for (int i = 0; i < kPanelRows; ++i) a[i] = run.rows[i];
     for (int64_t k = 0, at = 0; k < run.depth; ++k, at += run.step, b += kPanelColumns<S>) {
       Vector row[kAtOnce];
       LT_UNROLL for (int v = 0; v < kAtOnce; ++v) std::memcpy(&row[v], b + v * kLanes, sizeof(Vector));
@@ -75,7 +75,7 @@ void multiply_complex(std::span<const RowRun<std::complex<R>>> runs, const std::
     const std::complex<R>* b = right;
     for (const RowRun<std::complex<R>>& run : runs) {
       for (int64_t k = 0; k < run.depth; ++k, b += kColumns) {
-        const std::complex<R> a = run.rows[static_cast<size_t>(row)][k * run.step];
+        const std::complex<R> a = run.rows[row][k * run.step];
         for (int j = 0; j < kColumns; ++j) {
           real[j] += a.real() * b[j].real() - a.imag() * b[j].imag();
           imaginary[j] += a.real() * b[j].imag() + a.imag() * b[j].real();

@@ -72,7 +72,7 @@ struct PanelTiles {
           if (in_place) {
             RowRun<S> run{.depth = some};
             for (int64_t r = 0; r < kPanelRows; ++r) {  // rows beyond the last repeat it, for unused sums
-              run.rows[static_cast<size_t>(r)] = row_at(row + std::min(i + r, some_rows - 1), from);
+              run.rows[r] = row_at(row + std::min(i + r, some_rows - 1), from);
             }
             multiply_rows<S>(std::span<const RowRun<S>>(&run, 1), right + j * some, to, part);
           } else {

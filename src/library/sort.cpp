@@ -66,8 +66,8 @@ class Sort : public LibraryRoutine {
     const Dims& extents = sort.operand(0).shape.dims;
     const int64_t d = sort.as<SortAttributes>().dimension;
     const Dims strides = row_major_strides(extents);
-    count_ = extents[static_cast<size_t>(d)];
-    stride_ = strides[static_cast<size_t>(d)];
+    count_ = extents[d];
+    stride_ = strides[d];
     Dims others;
     for (int64_t i = 0; i < static_cast<int64_t>(extents.size()); ++i) {
       if (i != d) others.push_back(i);
@@ -315,7 +315,7 @@ std::unique_ptr<LibraryRoutine> make_sort(const Instruction& sort) {
     if (parameters[i]->shape.type != sort.operand(i / 2).shape.type) return nullptr;  // in another precision
   }
   const Dims& extents = sort.operand(0).shape.dims;
-  if (extents[static_cast<size_t>(sort.as<SortAttributes>().dimension)] > UINT32_MAX) return nullptr;
+  if (extents[sort.as<SortAttributes>().dimension] > UINT32_MAX) return nullptr;
   std::optional<ScalarProgram> comparator = ScalarProgram::compile(*sort.called[0]);
   if (!comparator || comparator->results() != 1) return nullptr;
   return std::make_unique<Sort>(sort, std::move(*comparator), sort_keys(*sort.called[0]));

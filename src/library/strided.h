@@ -18,7 +18,7 @@ struct StridedGroup {
   StridedGroup() = default;
   StridedGroup(const Dims& extents, const Dims& strides, const Dims& chosen) {
     for (const int64_t d : chosen) {
-      const int64_t e = extents[static_cast<size_t>(d)], s = strides[static_cast<size_t>(d)];
+      const int64_t e = extents[d], s = strides[d];
       extent *= e;
       if (e == 1) continue;
       if (!dims.empty() && dims.back().stride == s * e) {

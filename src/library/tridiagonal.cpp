@@ -92,7 +92,7 @@ class Reduction {
     std::array<std::atomic<bool>, kStripes> begun = {};
     pool_.run(stripes, [&](int64_t, int thread) {
       int64_t stripe = thread * stripes / pool_.threads();
-      while (begun[static_cast<size_t>(stripe)].exchange(true, std::memory_order_relaxed)) {
+      while (begun[stripe].exchange(true, std::memory_order_relaxed)) {
         stripe = (stripe + 1) % stripes;
       }
       T* sums = parts_ + stripe * n_;

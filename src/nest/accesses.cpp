@@ -31,17 +31,17 @@ class Needs {
   }
 
   /// kNoId if there is none, or several.
-  int32_t of(NodeId node) const { return std::max(loops_[static_cast<size_t>(node)], kNoId); }
+  int32_t of(NodeId node) const { return std::max(loops_[node], kNoId); }
 
  private:
   static constexpr int32_t kSeveral = -2;
 
-  int32_t outermost(int32_t block) const { return outermost_[static_cast<size_t>(block)]; }
+  int32_t outermost(int32_t block) const { return outermost_[block]; }
 
   void add(const std::vector<NodeId>& nodes, const Affine& affine, int32_t loop) {
     const auto note = [&](NodeId node) {
       if (node == kNoId || loop == kNoId) return;  // nothing needs the user
-      int32_t& known = loops_[static_cast<size_t>(node)];
+      int32_t& known = loops_[node];
       known = known == kNoId || known == loop ? loop : kSeveral;
     };
     std::ranges::for_each(nodes, note);
@@ -64,15 +64,15 @@ class Walk {
  private:
   void add(int32_t buffer, NodeId stored, int32_t piece, int32_t outermost, const Affine& element, int32_t block) {
     const Reach all = reach_of(nest_, element, kNoId);
-    const int64_t last = nest_.buffers[static_cast<size_t>(buffer)].elements - 1;
+    const int64_t last = nest_.buffers[buffer].elements - 1;
     found_.push_back({buffer, stored != kNoId, piece, outermost, element, std::max<int64_t>(saturated(all.least), 0),
                       std::min(saturated(all.greatest), last), static_cast<int32_t>(found_.size()), stored, block});
   }
 
   void block(int32_t id, int32_t piece, int32_t outermost) {
-    for (const Item& item : nest_.blocks[static_cast<size_t>(id)].items) {
+    for (const Item& item : nest_.blocks[id].items) {
       if (item.kind == Item::kNode) {
-        const Node& node = nest_.nodes[static_cast<size_t>(item.id)];
+        const Node& node = nest_.nodes[item.id];
         if (node.kind != NodeKind::kLoad) continue;
         const int32_t only = id == 0 ? piece_of_one(needs_.of(item.id)) : kNoId;
         if (only != kNoId) {
@@ -81,14 +81,14 @@ class Walk {
           add(node.buffer, kNoId, piece, outermost, node.affine, id);
         }
       } else if (item.kind == Item::kStore) {
-        const Store& store = nest_.stores[static_cast<size_t>(item.id)];
+        const Store& store = nest_.stores[item.id];
         add(store.buffer, store.value, piece, outermost, store.index, id);
       } else {
-        const Loop& loop = nest_.loops[static_cast<size_t>(item.id)];
+        const Loop& loop = nest_.loops[item.id];
         const bool is_piece = piece == kNoId && loop.kind == LoopKind::kParallel;
         const int32_t inside = is_piece ? item.id : piece, around = outermost == kNoId ? item.id : outermost;
         for (const NodeId load : of_piece_[item.id]) {
-          const Node& node = nest_.nodes[static_cast<size_t>(load)];
+          const Node& node = nest_.nodes[load];
           add(node.buffer, kNoId, item.id, item.id, node.affine, id);
         }
         if (loop.head != kNoId) block(loop.head, inside, around);
@@ -100,7 +100,7 @@ class Walk {
   /// The loop, if it is a piece of one iteration: no other thread runs a part of it.
   int32_t piece_of_one(int32_t loop) const {
     if (loop == kNoId) return kNoId;
-    const Loop& needing = nest_.loops[static_cast<size_t>(loop)];
+    const Loop& needing = nest_.loops[loop];
     return needing.kind == LoopKind::kParallel && needing.extent == 1 ? loop : kNoId;
   }
 
@@ -123,7 +123,7 @@ std::optional<Grid> grid_of(const Nest& nest, const Affine& element) {
   Grid grid;
   Int128 constant = element.constant;
   for (const auto& term : element.terms) {
-    const Node& atom = nest.nodes[static_cast<size_t>(term.atom)];
+    const Node& atom = nest.nodes[term.atom];
     const Int128 extent = Int128{atom.greatest} - atom.least + 1;
     if (extent > INT64_MAX / 2) return {};
     constant += Int128{term.coefficient} * (term.coefficient > 0 ? atom.least : atom.greatest);
@@ -198,7 +198,7 @@ bool has_own_element(const Nest& nest, const Access& a, const Access& b) {
   std::vector<Grid::Axis> axes;
   const std::vector<int32_t> other = loops_around(nest, b.block);
   for (const int32_t id : loops_around(nest, a.block)) {
-    const Loop& loop = nest.loops[static_cast<size_t>(id)];
+    const Loop& loop = nest.loops[id];
     if (std::ranges::find(other, id) == other.end() || (loop.kind != LoopKind::kWhile && loop.extent <= 1)) continue;
     const auto term = std::ranges::find(a.element.terms, loop.index, &Affine::Term::atom);
     if (loop.kind == LoopKind::kWhile || term == a.element.terms.end()) return false;
@@ -207,9 +207,9 @@ bool has_own_element(const Nest& nest, const Access& a, const Access& b) {
   // Other terms shift all elements equally if they are known before the loops begin.
   Int128 span = 0;
   for (const auto& term : a.element.terms) {
-    const Node& atom = nest.nodes[static_cast<size_t>(term.atom)];
+    const Node& atom = nest.nodes[term.atom];
     if (atom.kind == NodeKind::kLoopIndex) {
-      const auto& around = nest.loops[static_cast<size_t>(atom.loop)];
+      const auto& around = nest.loops[atom.loop];
       if (std::ranges::find(other, atom.loop) == other.end() && around.extent > 1) return false;
     } else if (atom.block != 0) {
       return false;
@@ -229,7 +229,7 @@ std::vector<Access> accesses(const Nest& nest) { return Walk(nest).run(); }
 
 /// Would the store, if its buffer aliased `from`, write the value that is already there?
 static bool changes_nothing(const Nest& nest, const Access& store, int32_t from) {
-  const Node& value = nest.nodes[static_cast<size_t>(store.value)];
+  const Node& value = nest.nodes[store.value];
   return value.kind == NodeKind::kLoad && value.buffer == from && value.affine == store.element;
 }
 

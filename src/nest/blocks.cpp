@@ -5,14 +5,14 @@
 namespace lowtide::engine {
 
 bool stands_in(const Nest& nest, int32_t block, int32_t outer) {
-  while (block != kNoId && block != outer) block = nest.blocks[static_cast<size_t>(block)].parent;
+  while (block != kNoId && block != outer) block = nest.blocks[block].parent;
   return block == outer;
 }
 
 std::vector<int32_t> loops_around(const Nest& nest, int32_t block) {
   std::vector<int32_t> loops;
-  for (; block != 0; block = nest.blocks[static_cast<size_t>(block)].parent) {
-    loops.push_back(nest.blocks[static_cast<size_t>(block)].loop);
+  for (; block != 0; block = nest.blocks[block].parent) {
+    loops.push_back(nest.blocks[block].loop);
   }
   return loops;
 }
@@ -20,7 +20,7 @@ std::vector<int32_t> loops_around(const Nest& nest, int32_t block) {
 std::optional<Int128> parallel_iterations(const Nest& nest, int32_t block) {
   Int128 times = 1;
   for (const int32_t id : loops_around(nest, block)) {
-    const Loop& loop = nest.loops[static_cast<size_t>(id)];
+    const Loop& loop = nest.loops[id];
     if (loop.kind != LoopKind::kParallel) return {};
     times *= loop.extent;
   }

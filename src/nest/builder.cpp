@@ -84,7 +84,7 @@ NodeId NestBuilder::place(Node node, int32_t block) {
   const bool is_item = node.kind == NodeKind::kAffine || node.kind == NodeKind::kOperation ||
                        node.kind == NodeKind::kFma || node.kind == NodeKind::kTable || node.kind == NodeKind::kLoad;
   nest_.nodes.push_back(std::move(node));
-  if (is_item) nest_.blocks[static_cast<size_t>(block)].items.push_back({Item::kNode, id});
+  if (is_item) nest_.blocks[block].items.push_back({Item::kNode, id});
   return id;
 }
 
@@ -194,7 +194,7 @@ std::optional<NodeId> NestBuilder::folded(const Node& operation) {
 }
 
 NodeId NestBuilder::load(int32_t buffer, const Affine& element, bool fresh) {
-  NestBuffer& from = nest_.buffers[static_cast<size_t>(buffer)];
+  NestBuffer& from = nest_.buffers[buffer];
   if (from.elements == 0) return constant(from.type, {});  // in a loop that never runs
   from.read = true;
   Node made{.kind = NodeKind::kLoad, .type = from.type, .buffer = buffer, .affine = element};
@@ -208,10 +208,9 @@ void NestBuilder::store(int32_t buffer, const Affine& element, NodeId value, Nod
       guard = kNoId;
     }
   }
-  nest_.buffers[static_cast<size_t>(buffer)].written = true;
+  nest_.buffers[buffer].written = true;
   nest_.stores.push_back({buffer, element, value, guard, block_});
-  nest_.blocks[static_cast<size_t>(block_)].items.push_back(
-      {Item::kStore, static_cast<int32_t>(nest_.stores.size()) - 1});
+  nest_.blocks[block_].items.push_back({Item::kStore, static_cast<int32_t>(nest_.stores.size()) - 1});
 }
 
 std::vector<Cut> NestBuilder::cuts() const { return {shared_->cuts.begin(), shared_->cuts.end()}; }
@@ -220,7 +219,7 @@ void NestBuilder::note_cut(const Affine& a, int64_t limit) {
   // only conditions on a single loop index become cuts
   if (a.terms.size() != 1 || node(a.terms[0].atom).kind != NodeKind::kLoopIndex) return;
   const int32_t loop = node(a.terms[0].atom).loop;
-  const Loop& along = nest_.loops[static_cast<size_t>(loop)];
+  const Loop& along = nest_.loops[loop];
   if (along.kind != LoopKind::kParallel) return;
   const int64_t coefficient = a.terms[0].coefficient, rest = limit - a.constant;
   // c i < r: i < ceil(r / c); with c < 0: i > r / c, so i >= floor(r / c) + 1

@@ -55,7 +55,7 @@ class NestBuilder {
   NodeId convert(NodeId value, ElementType type);  ///< HLO's convert; the value itself if it has the type already
   NodeId reduce_precision(NodeId value, ReducePrecisionAttributes how);
   NodeId fma(NodeId a, NodeId b, NodeId c);
-  const Node& node(NodeId id) const { return nest_.nodes[static_cast<size_t>(id)]; }
+  const Node& node(NodeId id) const { return nest_.nodes[id]; }
   bool is_constant(NodeId id) const { return node(id).kind == NodeKind::kConstant; }
   /// The value of a constant integer or predicate.
   std::optional<int64_t> known_integer(NodeId id) const;

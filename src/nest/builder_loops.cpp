@@ -33,14 +33,14 @@ int32_t NestBuilder::begin(LoopKind kind, int64_t extent, std::span<const NodeId
 
 int32_t NestBuilder::begin_parallel(int64_t extent, bool one_by_one) {
   const int32_t loop = begin(LoopKind::kParallel, extent, {});
-  nest_.loops[static_cast<size_t>(loop)].one_by_one = one_by_one;
+  nest_.loops[loop].one_by_one = one_by_one;
   return loop;
 }
 
 void NestBuilder::end_parallel(int32_t loop) {
-  const OpenLoop& open = shared_->loops[static_cast<size_t>(loop)];
+  const OpenLoop& open = shared_->loops[loop];
   block_ = open.outer;
-  if (!open.inlined) nest_.blocks[static_cast<size_t>(block_)].items.push_back({Item::kLoop, loop});
+  if (!open.inlined) nest_.blocks[block_].items.push_back({Item::kLoop, loop});
 }
 
 int32_t NestBuilder::begin_reduce(int64_t extent, std::span<const NodeId> initial,
@@ -58,19 +58,19 @@ int32_t NestBuilder::begin_sequential(int64_t extent, std::span<const NodeId> in
 int32_t NestBuilder::begin_while(std::span<const NodeId> initial) { return begin(LoopKind::kWhile, 0, initial); }
 
 void NestBuilder::begin_while_body(int32_t loop, NodeId condition) {
-  const int32_t head = nest_.loops[static_cast<size_t>(loop)].head;
+  const int32_t head = nest_.loops[loop].head;
   block_ = add_block(head, loop);
-  nest_.loops[static_cast<size_t>(loop)].body = block_;
-  nest_.loops[static_cast<size_t>(loop)].condition = condition;
+  nest_.loops[loop].body = block_;
+  nest_.loops[loop].condition = condition;
 }
 
 std::vector<NodeId> NestBuilder::end_carrying(int32_t loop, std::span<const NodeId> next) {
-  const OpenLoop& open = shared_->loops[static_cast<size_t>(loop)];
-  Loop& ended = nest_.loops[static_cast<size_t>(loop)];
+  const OpenLoop& open = shared_->loops[loop];
+  Loop& ended = nest_.loops[loop];
   LT_ASSERT(next.size() == ended.carried.size(), "a loop must give a next value for each one it carries");
   block_ = open.outer;
   if (open.inlined) return {next.begin(), next.end()};
-  nest_.blocks[static_cast<size_t>(block_)].items.push_back({Item::kLoop, loop});
+  nest_.blocks[block_].items.push_back({Item::kLoop, loop});
   std::vector<NodeId> results;
   for (size_t slot = 0; slot < next.size(); ++slot) {
     const ElementType type = ended.carried[slot].type;
@@ -83,14 +83,12 @@ std::vector<NodeId> NestBuilder::end_carrying(int32_t loop, std::span<const Node
 }
 
 Affine NestBuilder::index_of(int32_t loop) {
-  const Loop& of = nest_.loops[static_cast<size_t>(loop)];
+  const Loop& of = nest_.loops[loop];
   LT_ASSERT(of.kind != LoopKind::kWhile, "a while loop has no index");
   if (of.extent == 1) return fixed(0);
   return {0, {{of.index, 1}}};
 }
 
-NodeId NestBuilder::carried(int32_t loop, int32_t slot) const {
-  return shared_->loops[static_cast<size_t>(loop)].carried[static_cast<size_t>(slot)];
-}
+NodeId NestBuilder::carried(int32_t loop, int32_t slot) const { return shared_->loops[loop].carried[slot]; }
 
 }  // namespace lowtide::engine

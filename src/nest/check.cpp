@@ -23,11 +23,11 @@ class Checker {
     if (fault_.empty()) fault_ = std::move(fault);
   }
   bool is_node(NodeId id) const { return id >= 0 && static_cast<size_t>(id) < nest_.nodes.size(); }
-  const Node& node(NodeId id) const { return nest_.nodes[static_cast<size_t>(id)]; }
+  const Node& node(NodeId id) const { return nest_.nodes[id]; }
 
   void use(NodeId id, const std::string& where) {
     if (!is_node(id)) return fail(fmt::format("{} names node {}, which isn't there", where, id));
-    if (!known_[static_cast<size_t>(id)]) fail(fmt::format("{} uses node {} where it isn't known", where, id));
+    if (!known_[id]) fail(fmt::format("{} uses node {} where it isn't known", where, id));
   }
   void use(const Affine& sum, const std::string& where) {
     NodeId last = kNoId;
@@ -41,13 +41,13 @@ class Checker {
     }
   }
   void define(NodeId id) {
-    known_[static_cast<size_t>(id)] = true;
+    known_[id] = true;
     defined_.push_back(id);
   }
   void buffer(int32_t id, const std::string& where, ElementType type) {
     if (id < 0 || static_cast<size_t>(id) >= nest_.buffers.size())
       return fail(where + " names a buffer that isn't there");
-    if (nest_.buffers[static_cast<size_t>(id)].type != type) fail(where + " and its buffer differ in type");
+    if (nest_.buffers[id].type != type) fail(where + " and its buffer differ in type");
   }
 
   void item(NodeId id) {
@@ -85,7 +85,7 @@ class Checker {
 
   void block(int32_t id) {
     if (id < 0 || static_cast<size_t>(id) >= nest_.blocks.size()) return fail("a loop has a block that isn't there");
-    for (const Item& in : nest_.blocks[static_cast<size_t>(id)].items) {
+    for (const Item& in : nest_.blocks[id].items) {
       if (!fault_.empty()) return;
       switch (in.kind) {
         case Item::kNode: item(in.id); break;
@@ -96,7 +96,7 @@ class Checker {
   }
 
   void store(int32_t id) {
-    const Store& made = nest_.stores[static_cast<size_t>(id)];
+    const Store& made = nest_.stores[id];
     const std::string where = fmt::format("store {}", id);
     use(made.index, where);
     use(made.value, where);
@@ -109,9 +109,9 @@ class Checker {
   }
 
   void loop(int32_t id) {
-    if (begun_[static_cast<size_t>(id)]) return fail(fmt::format("loop {} stands in two places", id));
-    begun_[static_cast<size_t>(id)] = true;
-    const Loop& of = nest_.loops[static_cast<size_t>(id)];
+    if (begun_[id]) return fail(fmt::format("loop {} stands in two places", id));
+    begun_[id] = true;
+    const Loop& of = nest_.loops[id];
     const std::string where = fmt::format("loop {}", id);
     for (const Carried& carried : of.carried) use(carried.initial, where);
     if (of.kind == LoopKind::kParallel && !of.carried.empty()) fail(where + " is parallel, but carries values");
@@ -127,9 +127,9 @@ class Checker {
     for (size_t n = 0; n < nest_.nodes.size(); ++n) {
       const Node& inside = nest_.nodes[n];
       if (inside.loop != id || (inside.kind != NodeKind::kLoopIndex && inside.kind != NodeKind::kCarried)) continue;
-      if (inside.kind == NodeKind::kLoopIndex ? of.index != static_cast<NodeId>(n)
-                                              : static_cast<size_t>(inside.slot) >= of.carried.size() ||
-                                                    of.carried[static_cast<size_t>(inside.slot)].type != inside.type) {
+      if (inside.kind == NodeKind::kLoopIndex
+              ? of.index != static_cast<NodeId>(n)
+              : static_cast<size_t>(inside.slot) >= of.carried.size() || of.carried[inside.slot].type != inside.type) {
         fail(fmt::format("node {} is no index or carried value of {}", n, where));
       }
       define(static_cast<NodeId>(n));
@@ -148,7 +148,7 @@ class Checker {
         fail(where + " carries a value whose type changes");
       }
     }
-    for (; defined_.size() > before; defined_.pop_back()) known_[static_cast<size_t>(defined_.back())] = false;
+    for (; defined_.size() > before; defined_.pop_back()) known_[defined_.back()] = false;
     for (size_t n = 0; n < nest_.nodes.size(); ++n) {
       if (nest_.nodes[n].kind == NodeKind::kResult && nest_.nodes[n].loop == id) define(static_cast<NodeId>(n));
     }

@@ -81,7 +81,7 @@ std::string check_nodes(std::span<const Node> nodes) {
   for (size_t i = 0; i < nodes.size(); ++i) {
     const Node& node = nodes[i];
     types.clear();
-    for (const NodeId operand : node.operands) types.push_back(nodes[static_cast<size_t>(operand)].type);
+    for (const NodeId operand : node.operands) types.push_back(nodes[operand].type);
     if (node.kind == NodeKind::kOperation) {
       if (is_plain_operation(node, types)) continue;
       std::string text;

@@ -22,8 +22,8 @@ class Collapse {
   }
 
  private:
-  Block& block(int32_t id) { return nest_.blocks[static_cast<size_t>(id)]; }
-  Loop& loop(int32_t id) { return nest_.loops[static_cast<size_t>(id)]; }
+  Block& block(int32_t id) { return nest_.blocks[id]; }
+  Loop& loop(int32_t id) { return nest_.loops[id]; }
 
   template <class F>
   void for_each_sum(F f) {
@@ -57,7 +57,7 @@ class Collapse {
     if (around == kNoId || inside.items.empty() || inside.items.back().kind != Item::kLoop || is_operand(outer.index))
       return;
     for (const Item& item : std::span(inside.items).first(inside.items.size() - 1)) {
-      if (item.kind != Item::kNode || nest_.nodes[static_cast<size_t>(item.id)].kind == NodeKind::kLoad) return;
+      if (item.kind != Item::kNode || nest_.nodes[item.id].kind == NodeKind::kLoad) return;
     }
     std::vector<Item>& outside = block(around).items;
     const auto place =
@@ -66,7 +66,7 @@ class Collapse {
     std::vector<Item> lifted;
     for (const Item& item : inside.items) {
       if (item.kind != Item::kNode || item.id == outer.index) continue;
-      nest_.nodes[static_cast<size_t>(item.id)].block = around;
+      nest_.nodes[item.id].block = around;
       lifted.push_back(item);
     }
     outside.insert(place, lifted.begin(), lifted.end());
@@ -100,7 +100,7 @@ class Collapse {
     const int32_t body = outer.body;
     block(inner.body).parent = block(body).parent;
     block(inner.body).loop = id;
-    Node& index = nest_.nodes[static_cast<size_t>(near)];
+    Node& index = nest_.nodes[near];
     outer.extent *= inner.extent;
     outer.index = near;
     outer.body = inner.body;

@@ -40,9 +40,9 @@ class Compaction {
     for (const int32_t loop : loops_around(from_, store.block)) need_loop(loop);
   }
   void need_loop(int32_t id) {
-    if (live_loop_[static_cast<size_t>(id)]) return;
-    live_loop_[static_cast<size_t>(id)] = true;
-    const Loop& loop = from_.loops[static_cast<size_t>(id)];
+    if (live_loop_[id]) return;
+    live_loop_[id] = true;
+    const Loop& loop = from_.loops[id];
     for (const Carried& carried : loop.carried) {
       open_.push_back(carried.initial);
       open_.push_back(carried.next);
@@ -69,18 +69,16 @@ class Compaction {
   }
 
   NodeId copy(NodeId id) {
-    if (id == kNoId || node_[static_cast<size_t>(id)] != kNoId)
-      return id == kNoId ? id : node_[static_cast<size_t>(id)];
-    if (const Node& given = from_.nodes[static_cast<size_t>(id)]; is_its_atom(given))
-      return node_[static_cast<size_t>(id)] = copy(given.affine.terms[0].atom);
-    Node node = std::move(from_.nodes[static_cast<size_t>(id)]);  // each node is copied only once
+    if (id == kNoId || node_[id] != kNoId) return id == kNoId ? id : node_[id];
+    if (const Node& given = from_.nodes[id]; is_its_atom(given)) return node_[id] = copy(given.affine.terms[0].atom);
+    Node node = std::move(from_.nodes[id]);  // each node is copied only once
     for (NodeId& operand : node.operands) operand = copy(operand);
     node.affine = copy(std::move(node.affine));
-    if (node.loop != kNoId) node.loop = loop_[static_cast<size_t>(node.loop)];
-    node.block = block_[static_cast<size_t>(node.block)];
-    if (node.kind == NodeKind::kLoad) to_.buffers[static_cast<size_t>(node.buffer)].read = true;
+    if (node.loop != kNoId) node.loop = loop_[node.loop];
+    node.block = block_[node.block];
+    if (node.kind == NodeKind::kLoad) to_.buffers[node.buffer].read = true;
     to_.nodes.push_back(std::move(node));
-    return node_[static_cast<size_t>(id)] = static_cast<NodeId>(to_.nodes.size()) - 1;
+    return node_[id] = static_cast<NodeId>(to_.nodes.size()) - 1;
   }
   Affine copy(Affine affine) {
     for (auto& term : affine.terms) term.atom = copy(term.atom);
@@ -88,16 +86,16 @@ class Compaction {
     return affine;
   }
 
-  void append(int32_t block, Item item) { to_.blocks[static_cast<size_t>(block)].items.push_back(item); }
+  void append(int32_t block, Item item) { to_.blocks[block].items.push_back(item); }
 
   int32_t add_block(int32_t from, int32_t parent, int32_t loop) {
     to_.blocks.push_back({parent, loop, {}});
-    return block_[static_cast<size_t>(from)] = static_cast<int32_t>(to_.blocks.size()) - 1;
+    return block_[from] = static_cast<int32_t>(to_.blocks.size()) - 1;
   }
 
   void copy_items(int32_t from) {
-    const int32_t block = block_[static_cast<size_t>(from)];
-    for (const Item& item : from_.blocks[static_cast<size_t>(from)].items) {
+    const int32_t block = block_[from];
+    for (const Item& item : from_.blocks[from].items) {
       const auto id = static_cast<size_t>(item.id);
       if (item.kind == Item::kLoop) {
         if (live_loop_[id]) copy_loop(item.id, block);
@@ -106,7 +104,7 @@ class Compaction {
         Affine index = copy(std::move(store.index));
         const NodeId value = copy(store.value);
         to_.stores.push_back({store.buffer, std::move(index), value, copy(store.guard), block});
-        to_.buffers[static_cast<size_t>(store.buffer)].written = true;
+        to_.buffers[store.buffer].written = true;
         append(block, {Item::kStore, static_cast<int32_t>(to_.stores.size()) - 1});
       } else if (live_node_[id]) {
         const bool stays = !is_its_atom(from_.nodes[id]);
@@ -118,8 +116,8 @@ class Compaction {
 
   void copy_loop(int32_t from, int32_t outer) {
     const auto id = static_cast<int32_t>(to_.loops.size());
-    Loop loop = std::move(from_.loops[static_cast<size_t>(from)]);
-    loop_[static_cast<size_t>(from)] = id;
+    Loop loop = std::move(from_.loops[from]);
+    loop_[from] = id;
     to_.loops.push_back({});
     for (Carried& carried : loop.carried) carried.initial = copy(carried.initial);
     for (NodeId& neutral : loop.neutral) neutral = copy(neutral);
@@ -135,7 +133,7 @@ class Compaction {
     loop.index = copy(loop.index);
     copy_items(body);
     for (Carried& carried : loop.carried) carried.next = copy(carried.next);
-    to_.loops[static_cast<size_t>(id)] = std::move(loop);
+    to_.loops[id] = std::move(loop);
     append(outer, {Item::kLoop, id});
   }
 

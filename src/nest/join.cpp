@@ -31,8 +31,8 @@ class Join {
     Rows rows;
   };
 
-  Block& block(int32_t id) { return nest_.blocks[static_cast<size_t>(id)]; }
-  Loop& loop(int32_t id) { return nest_.loops[static_cast<size_t>(id)]; }
+  Block& block(int32_t id) { return nest_.blocks[id]; }
+  Loop& loop(int32_t id) { return nest_.loops[id]; }
 
   bool join_in(int32_t id) {
     std::vector<Joined> kept;
@@ -79,7 +79,7 @@ class Join {
 
   /// None: the loop isn't joined.
   std::optional<Rows> rows_of(int32_t id) const {
-    const Loop& of = nest_.loops[static_cast<size_t>(id)];
+    const Loop& of = nest_.loops[id];
     if (of.kind != LoopKind::kParallel || of.extent < kLeastExtent) return {};
     Rows rows;
     bool computes = false;
@@ -87,13 +87,13 @@ class Join {
       if (!stands_in(nest_, store.block, of.body)) continue;
       if (store.guard != kNoId) return {};
       const bool counts = std::ranges::all_of(store.index.terms, [&](const Affine::Term& term) {
-        return nest_.nodes[static_cast<size_t>(term.atom)].kind == NodeKind::kLoopIndex;
+        return nest_.nodes[term.atom].kind == NodeKind::kLoopIndex;
       });
       const Reach row = reach_of(nest_, store.index, of.index);
       const auto [known, fresh] = rows.try_emplace(store.buffer, row);
       if (!counts || row.step == 0 || known->second.step != row.step) return {};
       known->second.include(row);
-      computes |= nest_.nodes[static_cast<size_t>(store.value)].kind != NodeKind::kLoad;
+      computes |= nest_.nodes[store.value].kind != NodeKind::kLoad;
     }
     if (!computes) return {};
     return rows;

@@ -31,12 +31,12 @@ class JoinReductions {
   /// What in the loop that is joined corresponds to what in the other; nodes outside both correspond to themselves.
   using Same = std::map<NodeId, NodeId>;
 
-  Node& node(NodeId id) { return nest_.nodes[static_cast<size_t>(id)]; }
-  const Node& node(NodeId id) const { return nest_.nodes[static_cast<size_t>(id)]; }
-  Block& block(int32_t id) { return nest_.blocks[static_cast<size_t>(id)]; }
-  const Block& block(int32_t id) const { return nest_.blocks[static_cast<size_t>(id)]; }
-  Loop& loop(int32_t id) { return nest_.loops[static_cast<size_t>(id)]; }
-  const Loop& loop(int32_t id) const { return nest_.loops[static_cast<size_t>(id)]; }
+  Node& node(NodeId id) { return nest_.nodes[id]; }
+  const Node& node(NodeId id) const { return nest_.nodes[id]; }
+  Block& block(int32_t id) { return nest_.blocks[id]; }
+  const Block& block(int32_t id) const { return nest_.blocks[id]; }
+  Loop& loop(int32_t id) { return nest_.loops[id]; }
+  const Loop& loop(int32_t id) const { return nest_.loops[id]; }
   static NodeId same_as(const Same& same, NodeId id) {
     const auto known = same.find(id);
     return known == same.end() ? id : known->second;

@@ -70,7 +70,7 @@ class Legaliser {
   }
 
  private:
-  const Node& old(NodeId id) const { return from_.nodes[static_cast<size_t>(id)]; }
+  const Node& old(NodeId id) const { return from_.nodes[id]; }
   Plain plain(NodeId id) { return {&nest_, id, false}; }
 
   const PlainValue& value(NodeId id) {
@@ -94,9 +94,7 @@ class Legaliser {
       }
       case NodeKind::kLoad: return load(node);
       case NodeKind::kCarried: return part_of(node, [&](int32_t slot) { return nest_.carried(loop(node.loop), slot); });
-      case NodeKind::kResult:
-        return part_of(
-            node, [&](int32_t slot) { return results_[static_cast<size_t>(node.loop)][static_cast<size_t>(slot)]; });
+      case NodeKind::kResult: return part_of(node, [&](int32_t slot) { return results_[node.loop][slot]; });
       case NodeKind::kOperation: {
         if (const auto sum = contracted(node)) return real(node.type, sum->id);
         std::vector<PlainValue> operands;
@@ -119,7 +117,7 @@ class Legaliser {
     for (const size_t k : {0, 1}) {
       const Node& product = old(node.operands[k]);
       if (product.kind != NodeKind::kOperation || product.opcode != Opcode::kMultiply || product.type != node.type ||
-          uses_[static_cast<size_t>(node.operands[k])] != 1 || old(node.operands[1 - k]).type != node.type) {
+          uses_[node.operands[k]] != 1 || old(node.operands[1 - k]).type != node.type) {
         continue;
       }
       if (adds_up_few(old(node.operands[1 - k]))) continue;
@@ -142,17 +140,17 @@ class Legaliser {
     constexpr int64_t kFew = 3;
     int64_t terms = 1;
     for (const Node* at = &node; at->kind == NodeKind::kCarried;) {
-      const Loop& loop = from_.loops[static_cast<size_t>(at->loop)];
+      const Loop& loop = from_.loops[at->loop];
       if (loop.extent > kFew) return false;
       terms *= std::max<int64_t>(loop.extent, 1);
-      at = &old(loop.carried[static_cast<size_t>(at->slot)].initial);
+      at = &old(loop.carried[at->slot].initial);
     }
     return node.kind == NodeKind::kCarried && terms <= kFew;
   }
 
   void count_uses() {
     const auto use = [&](NodeId id) {
-      if (id != kNoId) ++uses_[static_cast<size_t>(id)];
+      if (id != kNoId) ++uses_[id];
     };
     for (const Node& node : from_.nodes) {
       for (const NodeId operand : node.operands) use(operand);
@@ -174,7 +172,7 @@ class Legaliser {
   }
 
   PlainValue load(const Node& node) {
-    const NestBuffer& buffer = from_.buffers[static_cast<size_t>(node.buffer)];
+    const NestBuffer& buffer = from_.buffers[node.buffer];
     // A load of an element that the nest may have written stays at its position.
     const bool fresh = buffer.read && buffer.written;
     const int64_t parts = plain_elements(node.type);
@@ -187,9 +185,9 @@ class Legaliser {
   /// The first slot of a loop-carried value when complex values occupy two slots.
   int32_t first_slot(int32_t of_loop, int32_t slot) const {
     int32_t first = 0;
-    const Loop& loop = from_.loops[static_cast<size_t>(of_loop)];
+    const Loop& loop = from_.loops[of_loop];
     for (int32_t k = 0; k < slot; ++k) {
-      first += static_cast<int32_t>(plain_elements(loop.carried[static_cast<size_t>(k)].type));
+      first += static_cast<int32_t>(plain_elements(loop.carried[k].type));
     }
     return first;
   }
@@ -202,7 +200,7 @@ class Legaliser {
     return result;
   }
 
-  int32_t loop(int32_t id) const { return loops_[static_cast<size_t>(id)]; }
+  int32_t loop(int32_t id) const { return loops_[id]; }
 
   void append(std::vector<NodeId>& parts, NodeId id) {
     const PlainValue& made = value(id);
@@ -211,10 +209,10 @@ class Legaliser {
   }
 
   void block(int32_t id) {
-    for (const Item& item : from_.blocks[static_cast<size_t>(id)].items) {
+    for (const Item& item : from_.blocks[id].items) {
       switch (item.kind) {
         case Item::kNode: value(item.id); break;
-        case Item::kStore: store(from_.stores[static_cast<size_t>(item.id)]); break;
+        case Item::kStore: store(from_.stores[item.id]); break;
         case Item::kLoop: whole_loop(item.id); break;
       }
     }
@@ -233,10 +231,10 @@ class Legaliser {
   }
 
   void whole_loop(int32_t id) {
-    const Loop& loop = from_.loops[static_cast<size_t>(id)];
+    const Loop& loop = from_.loops[id];
     std::vector<NodeId> initial, neutral, next;
     for (const Carried& carried : loop.carried) append(initial, carried.initial);
-    int32_t& made = loops_[static_cast<size_t>(id)];
+    int32_t& made = loops_[id];
     switch (loop.kind) {
       case LoopKind::kParallel: made = nest_.begin_parallel(loop.extent, loop.one_by_one); break;
       case LoopKind::kSequential: made = nest_.begin_sequential(loop.extent, initial); break;
@@ -257,7 +255,7 @@ class Legaliser {
     block(loop.body);
     if (loop.kind == LoopKind::kParallel) return nest_.end_parallel(made);
     for (const Carried& carried : loop.carried) append(next, carried.next);
-    results_[static_cast<size_t>(id)] = nest_.end_carrying(made, next);
+    results_[id] = nest_.end_carrying(made, next);
   }
 
   /// The function's nodes are made in a separate nest, in which its arguments are loads.
@@ -266,7 +264,7 @@ class Legaliser {
     std::vector<PlainValue> values(from.nodes.size());
     std::vector<ElementType> arguments(static_cast<size_t>(from.argument_count), ElementType::kPred);
     for (const Node& node : from.nodes) {
-      if (node.kind == NodeKind::kArgument) arguments[static_cast<size_t>(node.slot)] = node.type;
+      if (node.kind == NodeKind::kArgument) arguments[node.slot] = node.type;
     }
     std::vector<PlainValue> loads;
     for (const ElementType type : arguments) {
@@ -282,9 +280,9 @@ class Legaliser {
     for (size_t i = 0; i < from.nodes.size(); ++i) {
       const Node& node = from.nodes[i];
       operands.clear();
-      for (const NodeId operand : node.operands) operands.push_back(values[static_cast<size_t>(operand)]);
+      for (const NodeId operand : node.operands) operands.push_back(values[operand]);
       switch (node.kind) {
-        case NodeKind::kArgument: values[i] = loads[static_cast<size_t>(node.slot)]; break;
+        case NodeKind::kArgument: values[i] = loads[node.slot]; break;
         case NodeKind::kConstant: values[i] = plain_constant(nest, node, true); break;
         case NodeKind::kFma:
           values[i] = {node.type, fma(operands[0].re, operands[1].re, operands[2].re), {}, {}};
@@ -292,7 +290,7 @@ class Legaliser {
         case NodeKind::kAffine: {
           Affine sum{node.affine.constant, {}};
           for (const auto& term : node.affine.terms) {
-            const NodeId atom = values[static_cast<size_t>(term.atom)].re.id;
+            const NodeId atom = values[term.atom].re.id;
             sum = nest.plus(sum, nest.times(nest.affine(atom), term.coefficient));
           }
           values[i] = {node.type, Plain{&nest, nest.value_of(sum), true}, {}, {}};
@@ -304,7 +302,7 @@ class Legaliser {
     }
     std::vector<NodeId> results;
     for (const NodeId id : from.results) {
-      const PlainValue& value = values[static_cast<size_t>(id)];
+      const PlainValue& value = values[id];
       results.push_back(value.re.id);
       if (is_complex(value.type)) results.push_back(value.im.id);
     }
@@ -314,11 +312,11 @@ class Legaliser {
   /// The function of a nest's nodes that the results need; loads become arguments.
   static std::shared_ptr<const Function> finished(const Nest& nest, std::span<const NodeId> results) {
     std::vector<bool> needed(nest.nodes.size());
-    for (const NodeId id : results) needed[static_cast<size_t>(id)] = true;
+    for (const NodeId id : results) needed[id] = true;
     for (size_t i = nest.nodes.size(); i-- > 0;) {
       if (!needed[i]) continue;
-      for (const NodeId operand : nest.nodes[i].operands) needed[static_cast<size_t>(operand)] = true;
-      for (const auto& term : nest.nodes[i].affine.terms) needed[static_cast<size_t>(term.atom)] = true;
+      for (const NodeId operand : nest.nodes[i].operands) needed[operand] = true;
+      for (const auto& term : nest.nodes[i].affine.terms) needed[term.atom] = true;
     }
     auto function = std::make_shared<Function>();
     function->argument_count = static_cast<int32_t>(nest.buffers.size());
@@ -329,12 +327,12 @@ class Legaliser {
       if (node.kind == NodeKind::kLoad) {
         node = Node{.kind = NodeKind::kArgument, .type = node.type, .slot = node.buffer};
       }
-      for (NodeId& operand : node.operands) operand = moved[static_cast<size_t>(operand)];
-      for (auto& term : node.affine.terms) term.atom = moved[static_cast<size_t>(term.atom)];
+      for (NodeId& operand : node.operands) operand = moved[operand];
+      for (auto& term : node.affine.terms) term.atom = moved[term.atom];
       moved[i] = static_cast<NodeId>(function->nodes.size());
       function->nodes.push_back(std::move(node));
     }
-    for (const NodeId id : results) function->results.push_back(moved[static_cast<size_t>(id)]);
+    for (const NodeId id : results) function->results.push_back(moved[id]);
     return function;
   }
 

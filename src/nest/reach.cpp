@@ -13,7 +13,7 @@ struct Clamp {
 
 std::optional<Clamp> clamp_of(const Nest& nest, const Node& node) {
   if (node.kind != NodeKind::kOperation || node.opcode != Opcode::kClamp) return {};
-  const auto operand = [&](size_t k) -> const Node& { return nest.nodes[static_cast<size_t>(node.operands[k])]; };
+  const auto operand = [&](size_t k) -> const Node& { return nest.nodes[node.operands[k]]; };
   if (operand(0).kind != NodeKind::kConstant || operand(1).kind != NodeKind::kAffine ||
       operand(2).kind != NodeKind::kConstant)
     return {};
@@ -42,7 +42,7 @@ void add(const Nest& nest, Int128 factor, const Affine& element, NodeId index, R
       reach.step += coefficient;
       continue;
     }
-    const Node& atom = nest.nodes[static_cast<size_t>(term.atom)];
+    const Node& atom = nest.nodes[term.atom];
     const auto clamp = clamp_of(nest, atom);
     if (clamp && std::ranges::find(clamp->of->terms, index, &Affine::Term::atom) != clamp->of->terms.end()) {
       add_clamp(nest, coefficient, *clamp, index, reach);

@@ -12,7 +12,7 @@ std::vector<int64_t> rebase(Nest& nest) {
   };
   std::vector<Touched> touched(nest.buffers.size());
   for (const Access& access : accesses(nest)) {
-    Touched& t = touched[static_cast<size_t>(access.buffer)];
+    Touched& t = touched[access.buffer];
     t.least = std::min(t.least, access.least);
     t.greatest = std::max(t.greatest, access.greatest);
   }
@@ -23,9 +23,9 @@ std::vector<int64_t> rebase(Nest& nest) {
     nest.buffers[b].elements = touched[b].greatest - touched[b].least + 1;
   }
   for (Node& node : nest.nodes) {
-    if (node.kind == NodeKind::kLoad) node.affine.constant -= first[static_cast<size_t>(node.buffer)];
+    if (node.kind == NodeKind::kLoad) node.affine.constant -= first[node.buffer];
   }
-  for (Store& store : nest.stores) store.index.constant -= first[static_cast<size_t>(store.buffer)];
+  for (Store& store : nest.stores) store.index.constant -= first[store.buffer];
   return first;
 }
 

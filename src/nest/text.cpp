@@ -20,7 +20,7 @@ class Printer {
   }
 
  private:
-  const Node& node(NodeId id) const { return nest_.nodes[static_cast<size_t>(id)]; }
+  const Node& node(NodeId id) const { return nest_.nodes[id]; }
 
   // Nodes are numbered by first appearance, so that the text doesn't depend on how the nest was made.
   std::string name(NodeId id) {
@@ -34,7 +34,7 @@ class Printer {
       case NodeKind::kArgument: return numbered('a', value.slot);
       default: break;
     }
-    int32_t& number = number_[static_cast<size_t>(id)];
+    int32_t& number = number_[id];
     if (number == kNoId) number = next_number_++;
     return numbered('%', number);
   }
@@ -46,7 +46,7 @@ class Printer {
   }
   int32_t loop_name(int32_t loop) {
     loop_number_.resize(nest_.loops.size(), kNoId);
-    int32_t& number = loop_number_[static_cast<size_t>(loop)];
+    int32_t& number = loop_number_[loop];
     if (number == kNoId) number = next_loop_++;
     return number;
   }
@@ -99,14 +99,14 @@ class Printer {
   }
 
   void block(int32_t id, int depth) {
-    for (const Item& item : nest_.blocks[static_cast<size_t>(id)].items) {
+    for (const Item& item : nest_.blocks[id].items) {
       if (item.kind == Item::kNode) {
         const std::string made = value(node(item.id));
         line(depth, name(item.id) + " = " + made);
       } else if (item.kind == Item::kLoop) {
         loop(item.id, depth);
       } else {
-        const Store& store = nest_.stores[static_cast<size_t>(item.id)];
+        const Store& store = nest_.stores[item.id];
         line(depth, fmt::format("b{}[{}] = {}{}", store.buffer, affine(store.index), name(store.value),
                                 store.guard == kNoId ? "" : " if " + name(store.guard)));
       }
@@ -115,7 +115,7 @@ class Printer {
 
   void loop(int32_t id, int depth) {
     static constexpr const char* kKinds[] = {"parallel", "reduce", "sequential", "while"};
-    const Loop& of = nest_.loops[static_cast<size_t>(id)];
+    const Loop& of = nest_.loops[id];
     std::string text = kKinds[static_cast<int>(of.kind)];
     text += of.kind == LoopKind::kWhile ? fmt::format(" {}", loop_name(id))
                                         : fmt::format(" i{} < {}", loop_name(id), of.extent);

@@ -23,7 +23,7 @@ class Turn {
         continue;
       const std::vector<Item>& items = block(outer.body).items;
       if (items.size() != 1 || items[0].kind != Item::kLoop) continue;
-      Loop& inner = nest_.loops[static_cast<size_t>(items[0].id)];
+      Loop& inner = nest_.loops[items[0].id];
       if (inner.kind == LoopKind::kParallel && inner.extent >= kLong && shares_lines(inner, outer.index)) {
         exchange(outer, inner);
         turned_ = true;
@@ -34,7 +34,7 @@ class Turn {
   }
 
  private:
-  Block& block(int32_t id) { return nest_.blocks[static_cast<size_t>(id)]; }
+  Block& block(int32_t id) { return nest_.blocks[id]; }
 
   /// Does the loop only move elements, and do adjacent iterations of the loop around it read the same cache lines?
   bool shares_lines(const Loop& loop, NodeId around) {
@@ -42,7 +42,7 @@ class Turn {
     for (const Item& item : block(loop.body).items) {
       if (item.kind == Item::kLoop) return false;
       if (item.kind == Item::kStore) continue;
-      const Node& node = nest_.nodes[static_cast<size_t>(item.id)];
+      const Node& node = nest_.nodes[item.id];
       if (node.kind != NodeKind::kLoad) return false;
       shares |= std::llabs(node.affine.coefficient_of(around)) * stored_bytes(node.type) < kLine;
     }
@@ -50,7 +50,7 @@ class Turn {
   }
 
   void exchange(Loop& outer, Loop& inner) {
-    Node &far = nest_.nodes[static_cast<size_t>(outer.index)], &near = nest_.nodes[static_cast<size_t>(inner.index)];
+    Node &far = nest_.nodes[outer.index], &near = nest_.nodes[inner.index];
     std::swap(far.loop, near.loop);
     std::swap(far.block, near.block);
     std::swap(outer.index, inner.index);

@@ -44,9 +44,9 @@ class WriteOut {
   /// The copy of a node for one column; columns share a node without a copy.
   using Copies = std::map<NodeId, NodeId>;
 
-  Node& node(NodeId id) { return nest_.nodes[static_cast<size_t>(id)]; }
-  Block& block(int32_t id) { return nest_.blocks[static_cast<size_t>(id)]; }
-  Loop& loop(int32_t id) { return nest_.loops[static_cast<size_t>(id)]; }
+  Node& node(NodeId id) { return nest_.nodes[id]; }
+  Block& block(int32_t id) { return nest_.blocks[id]; }
+  Loop& loop(int32_t id) { return nest_.loops[id]; }
 
   /// Does the loop have one store, without gaps between rows, and at most one inner loop: a reduction whose terms share
   /// costly operations in all columns?
@@ -59,7 +59,7 @@ class WriteOut {
       if (item.kind == Item::kLoop) {
         if (++loops > 1 || !shares_terms(columns, item.id)) return false;
       } else if (item.kind == Item::kStore) {
-        const Store& store = nest_.stores[static_cast<size_t>(item.id)];
+        const Store& store = nest_.stores[item.id];
         const bool fills =
             store.index.coefficient_of(columns.index) == 1 && store.index.coefficient_of(rows.index) == columns.extent;
         if (++stores > 1 || !fills || store.guard != kNoId || store.value == columns.index) return false;
@@ -87,7 +87,7 @@ class WriteOut {
         continue;
       }
       const Node& term = node(item.id);
-      if (varies[static_cast<size_t>(item.id)]) {
+      if (varies[item.id]) {
         if (has_operand(term, columns.index)) return false;
       } else {
         shared += weight_of(term);
@@ -99,11 +99,11 @@ class WriteOut {
   /// Per node: does it differ from column to column, or depend on the reduction's carried values?
   std::vector<bool> varying_in(const Loop& columns, int32_t sum) const {
     std::vector<bool> varies(nest_.nodes.size());
-    varies[static_cast<size_t>(columns.index)] = true;
+    varies[columns.index] = true;
     // Operands precede users, except those that an earlier unrolling has moved: these belong to other rows.
     for (size_t id = 0; id < nest_.nodes.size(); ++id) {
       const Node& node = nest_.nodes[id];
-      const auto is_varying = [&](NodeId operand) { return varies[static_cast<size_t>(operand)]; };
+      const auto is_varying = [&](NodeId operand) { return varies[operand]; };
       varies[id] = varies[id] || (node.kind == NodeKind::kCarried && node.loop == sum) ||
                    std::ranges::any_of(node.operands, is_varying) ||
                    std::ranges::any_of(node.affine.terms, is_varying, &Affine::Term::atom) ||
@@ -115,7 +115,7 @@ class WriteOut {
   /// Does any value that a loop computes or carries vary?
   bool any_varies(int32_t id, const std::vector<bool>& varies) {
     const Loop& inner = loop(id);
-    const auto is_varying = [&](NodeId part) { return part != kNoId && varies[static_cast<size_t>(part)]; };
+    const auto is_varying = [&](NodeId part) { return part != kNoId && varies[part]; };
     for (const Carried& carried : inner.carried) {
       if (is_varying(carried.initial) || is_varying(carried.next)) return true;
     }
@@ -140,12 +140,12 @@ class WriteOut {
         continue;
       }
       for (int64_t column = 0; column < columns.extent; ++column) {
-        Copies& own = copies[static_cast<size_t>(column)];
+        Copies& own = copies[column];
         if (item.kind == Item::kNode) {
           items.push_back({Item::kNode, copy_into(into, item.id, columns.index, column, own)});
           continue;
         }
-        Store store = nest_.stores[static_cast<size_t>(item.id)];
+        Store store = nest_.stores[item.id];
         const Affine index = in_column(store.index, columns.index, column, own);
         stores.push_back({Item::kStore, static_cast<int32_t>(nest_.stores.size())});
         nest_.stores.push_back({store.buffer, index, copy_of(own, store.value), kNoId, into});
@@ -177,7 +177,7 @@ class WriteOut {
     }
     std::vector<Item> items;
     for (const Item& item : block(sum.body).items) {
-      if (item.kind == Item::kLoop || !varies[static_cast<size_t>(item.id)]) {
+      if (item.kind == Item::kLoop || !varies[item.id]) {
         items.push_back(item);
         continue;
       }
@@ -231,7 +231,7 @@ class WriteOut {
   void drop_stores_in(int32_t from, std::vector<Item>& stores) {
     for (const Item& item : block(from).items) {
       if (item.kind != Item::kStore) continue;
-      nest_.stores[static_cast<size_t>(item.id)] = std::move(nest_.stores.back());
+      nest_.stores[item.id] = std::move(nest_.stores.back());
       nest_.stores.pop_back();
       stores.back().id = item.id;
     }

@@ -39,7 +39,7 @@ Result<int64_t> check_batch_norm(const Instruction& norm, size_t vectors) {
   if (!is_floating(x.type) || feature < 0 || feature >= x.rank()) {  // (C1)
     return broken(norm, 1, fmt::format("no feature dimension {} in {}", feature, to_string_without_layout(x)));
   }
-  const int64_t extent = x.dims[static_cast<size_t>(feature)];
+  const int64_t extent = x.dims[feature];
   for (size_t k = 1; k <= vectors; ++k) {
     const Shape& vector = norm.operand(k).shape;
     if (!is_floating(vector.type) || vector.dims != Dims{extent}) {  // (C2)
@@ -171,7 +171,7 @@ Result<Value> eval_grad(const Instruction& norm, Operands operands, EvalContext&
 
 double terms_of_batch_norm(const Instruction& norm) {
   const Shape& x = norm.operand(0).shape;
-  const int64_t features = x.dims[static_cast<size_t>(norm.as<BatchNormAttributes>().feature_index)];
+  const int64_t features = x.dims[norm.as<BatchNormAttributes>().feature_index];
   return static_cast<double>(element_count(x)) / static_cast<double>(std::max<int64_t>(1, features));
 }
 

@@ -83,8 +83,8 @@ Dims physical_steps(const Shape& shape) {
   Dims steps(shape.dims.size(), 1);
   int64_t step = 1;
   for (const int64_t d : shape.layout->minor_to_major) {
-    steps[static_cast<size_t>(d)] = step;
-    step *= shape.dims[static_cast<size_t>(d)];
+    steps[d] = step;
+    step *= shape.dims[d];
   }
   return steps;
 }
@@ -95,7 +95,7 @@ void append_bits(const Literal& array, std::vector<bool>& bits) {
   const int bytes = stored_bytes(array.shape().type);
   for (int64_t i = 0; i < array.size(); ++i) {
     for (int b = 0; b < width; ++b) {
-      const auto byte = array.bytes()[static_cast<size_t>(i * bytes + b / 8)];
+      const auto byte = array.bytes()[i * bytes + b / 8];
       bits.push_back((std::to_integer<int>(byte) >> (b % 8)) & 1);
     }
   }
@@ -108,8 +108,8 @@ void set_bits(const std::vector<bool>& bits, Literal& array) {
   for (int64_t i = 0; i < array.size(); ++i) {
     for (int b = 0; b < bytes * 8; ++b) {
       const int from = b < width ? b : width - 1;  // above the width: copies of the sign, or zeros
-      if ((b < width || extends) && bits[static_cast<size_t>(i * width + from)]) {
-        array.bytes()[static_cast<size_t>(i * bytes + b / 8)] |= std::byte(1 << (b % 8));
+      if ((b < width || extends) && bits[i * width + from]) {
+        array.bytes()[i * bytes + b / 8] |= std::byte(1 << (b % 8));
       }
     }
   }
@@ -245,7 +245,7 @@ std::optional<Product> as_it_lies(const ExtentRelater& r, const Instruction& arr
   if (!array.shape.layout) return row_major(dims);
   if (!array.shape.layout->tiles.empty()) return std::nullopt;
   std::vector<Product> lying;
-  for (const int64_t d : array.shape.layout->minor_to_major) lying.insert(lying.begin(), dims[static_cast<size_t>(d)]);
+  for (const int64_t d : array.shape.layout->minor_to_major) lying.insert(lying.begin(), dims[d]);
   return row_major(lying);
 }
 

@@ -37,7 +37,7 @@ Result<Shape> infer_broadcast(const Instruction& instruction) {
                               to_string_without_layout(result)));
   }
   for (size_t i = 0; i < dimensions.size(); ++i) {
-    const int64_t extent = result.dims[static_cast<size_t>(dimensions[i])];
+    const int64_t extent = result.dims[dimensions[i]];
     if (!agree(operand.dims[i], extent)) {
       return broken(instruction, "C4",
                     fmt::format("operand dimension {} of extent {} lies along result dimension {} of extent {}", i,
@@ -54,7 +54,7 @@ Result<Value> eval_broadcast(const Instruction& instruction, Operands operands, 
   LT_ASSIGN_OR_RETURN(const Value operand, convert_elements(operands[0], instruction.shape.type));
   const Dims steps = row_major_strides(operand->shape().dims);
   StridedCopy copy{extents, row_major_strides(extents), Dims(extents.size(), 0)};
-  for (size_t i = 0; i < steps.size(); ++i) copy.from_steps[static_cast<size_t>(dimensions[i])] = steps[i];
+  for (size_t i = 0; i < steps.size(); ++i) copy.from_steps[dimensions[i]] = steps[i];
   copy_strided(copy, *operand, *result);
   return Value(result);
 }
@@ -63,7 +63,7 @@ void element_broadcast(ElementContext& context, const Instruction& instruction, 
                        std::span<NodeId> leaves) {
   Index from;
   for (const int64_t d : instruction.as<DimensionsAttributes>().dimensions) {
-    from.push_back(index[static_cast<size_t>(d)]);
+    from.push_back(index[d]);
   }
   leaves[0] = context.nest.convert(context.element(instruction.operand(0), from), instruction.shape.type);
 }
@@ -73,7 +73,7 @@ std::vector<OperandDimension> roles_of_broadcast(const Instruction& instruction,
   const Dims& operand = instruction.operand(0).shape.dims;
   std::vector<OperandDimension> roles(operand.size());
   for (size_t d = 0; d < dimensions.size(); ++d) {
-    const bool walks = operand[d] == instruction.shape.dims[static_cast<size_t>(dimensions[d])];
+    const bool walks = operand[d] == instruction.shape.dims[dimensions[d]];
     if (walks) roles[d] = pointwise(dimensions[d]);
   }
   return roles;
@@ -92,7 +92,7 @@ bool adds_inner_dimensions(const Instruction& broadcast) {
   const Dims& map = broadcast.as<DimensionsAttributes>().dimensions;
   const Dims& extents = broadcast.shape.dims;
   std::vector<bool> kept(extents.size(), false);
-  for (const int64_t d : map) kept[static_cast<size_t>(d)] = true;
+  for (const int64_t d : map) kept[d] = true;
   bool fresh = false;
   for (size_t d = 0; d < extents.size(); ++d) {
     if (extents[d] == 1) continue;

@@ -143,7 +143,7 @@ std::vector<OperandDimension> roles_of_concatenate(const Instruction& instructio
   const int64_t along = instruction.as<DimensionsAttributes>().dimensions[0];
   const int64_t rank = instruction.operand(operand).shape.rank();
   int64_t before = 0;
-  for (size_t k = 0; k < operand; ++k) before += instruction.operand(k).shape.dims[static_cast<size_t>(along)];
+  for (size_t k = 0; k < operand; ++k) before += instruction.operand(k).shape.dims[along];
   std::vector<OperandDimension> roles;
   for (int64_t d = 0; d < rank; ++d) roles.push_back(pointwise(d, 1, d == along ? -before : 0));
   return roles;
@@ -154,7 +154,7 @@ std::optional<std::vector<RowPiece>> rows_of_concatenate(const Instruction& inst
   if (instruction.as<DimensionsAttributes>().dimensions[0] != d) return pieces;
   int64_t before = 0;
   for (size_t k = 0; k < instruction.operands.size(); ++k) {
-    const int64_t more = instruction.operand(k).shape.dims[static_cast<size_t>(d)];
+    const int64_t more = instruction.operand(k).shape.dims[d];
     if (more == 0) continue;
     pieces.push_back(row_piece(instruction, before, before + more, RowPiece::Kind::kSame, k));
     pieces.back().reads[k] = {.dimension = d, .shift = -before};

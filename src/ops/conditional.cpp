@@ -71,8 +71,7 @@ Result<Value> eval_conditional(const Instruction& conditional, Operands operands
   int64_t branch = integer_at(*operands[0], 0);
   if (operands[0]->shape().type == ElementType::kPred) branch = branch ? 0 : 1;
   if (branch < 0 || branch > last) branch = last;
-  return context.call(*conditional.called[static_cast<size_t>(branch)],
-                      operands.subspan(static_cast<size_t>(branch) + 1, 1));
+  return context.call(*conditional.called[branch], operands.subspan(static_cast<size_t>(branch) + 1, 1));
 }
 
 constexpr size_t kMostInstructions = 32;  ///< of all branches together, since an element computes every branch
@@ -109,7 +108,7 @@ void element_conditional(ElementContext& context, const Instruction& conditional
                                                      {CompareDirection::kEq, CompareType::kSigned});
     chosen = nest.select(taken, made, chosen);
   }
-  leaves[static_cast<size_t>(leaf)] = chosen;
+  leaves[leaf] = chosen;
 }
 
 void extents_of_conditional(ExtentRelater& r) {

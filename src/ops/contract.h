@@ -37,7 +37,7 @@ std::unique_ptr<S[]> panel(const Literal& array, const Dims& offsets) {
     if constexpr (std::is_same_v<sum_t<T>, S>) {
       const auto data = array.data<T>();
       for (size_t i = 0; i < offsets.size(); ++i) {
-        numbers[i] = static_cast<S>(widen(data[static_cast<size_t>(offsets[i])]));
+        numbers[i] = static_cast<S>(widen(data[offsets[i]]));
       }
     } else {
       LT_ASSERT(false, to_string(array.shape()) + " is not summed in the type asked for");

@@ -39,7 +39,7 @@ bool parse_labels(std::string_view labels, char first, char second, int64_t& at_
     }
     int64_t* to = c == first ? &at_first : c == second ? &at_second : nullptr;
     if (!to && c >= '0' && c <= '9' && static_cast<size_t>(c - '0') < spatial.size()) {
-      to = &spatial[static_cast<size_t>(c - '0')];
+      to = &spatial[c - '0'];
     }
     if (!to || *to >= 0) return false;
     *to = static_cast<int64_t>(i);
@@ -109,10 +109,10 @@ Result<Shape> infer_convolution(const Instruction& convolution) {
                               lhs.rank()));
   }
   Dims bases;
-  for (const int64_t d : attributes.input_spatial) bases.push_back(lhs.dims[static_cast<size_t>(d)]);
+  for (const int64_t d : attributes.input_spatial) bases.push_back(lhs.dims[d]);
   LT_RETURN_IF_ERROR(check_window(convolution, attributes.window, bases, 3));  // (C3)
   if (has_unbounded(convolution)) return convolution.shape;
-  const auto extent = [](const Shape& shape, int64_t d) { return shape.dims[static_cast<size_t>(d)]; };
+  const auto extent = [](const Shape& shape, int64_t d) { return shape.dims[d]; };
   for (size_t d = 0; d < spatial; ++d) {
     if (attributes.window.size[d] != extent(rhs, attributes.kernel_spatial[d])) {
       return broken(convolution, 3,
@@ -139,10 +139,10 @@ Result<Shape> infer_convolution(const Instruction& convolution) {
                               outputs, batch, feature_groups, batch_groups));
   }
   Dims dims(lhs.dims.size());
-  dims[static_cast<size_t>(attributes.output_batch)] = batch / batch_groups;
-  dims[static_cast<size_t>(attributes.output_feature)] = outputs;
+  dims[attributes.output_batch] = batch / batch_groups;
+  dims[attributes.output_feature] = outputs;
   for (size_t d = 0; d < spatial; ++d) {
-    dims[static_cast<size_t>(attributes.output_spatial[d])] =
+    dims[attributes.output_spatial[d]] =
         window_positions(attributes.window, d, extent(lhs, attributes.input_spatial[d]));
   }
   return Shape::array(convolution.shape.is_array() ? convolution.shape.type : lhs.type, dims);
@@ -151,7 +151,7 @@ Result<Shape> infer_convolution(const Instruction& convolution) {
 std::vector<OperandDimension> roles_of_convolution(const Instruction& convolution, size_t operand) {
   const auto& a = convolution.as<ConvolutionAttributes>();
   std::vector<OperandDimension> roles(convolution.operand(operand).shape.dims.size());
-  const auto at = [&](int64_t d) -> OperandDimension& { return roles[static_cast<size_t>(d)]; };
+  const auto at = [&](int64_t d) -> OperandDimension& { return roles[d]; };
   if (a.dim_labels.find('?') != std::string::npos) return roles;
   if (operand == 1) {
     if (a.batch_group_count == 1) at(a.kernel_output_feature) = pointwise(a.output_feature);
@@ -248,9 +248,8 @@ double terms_of_convolution(const Instruction& convolution) {
 void reads_of_convolution(OperandReads& reads) {
   const Instruction& convolution = reads.user();
   const auto& a = convolution.as<ConvolutionAttributes>();
-  const double taps =
-      product_of_extents(a.window.size) *
-      static_cast<double>(convolution.operand(1).shape.dims[static_cast<size_t>(a.kernel_input_feature)]);
+  const double taps = product_of_extents(a.window.size) *
+                      static_cast<double>(convolution.operand(1).shape.dims[a.kernel_input_feature]);
   reads.in_own_loop(reads.evaluations().count * taps);
 }
 

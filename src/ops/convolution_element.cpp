@@ -17,7 +17,7 @@ void element_convolution(ElementContext& context, const Instruction& convolution
   const Window& window = attributes.window;
   const Dims& base = convolution.operand(0).shape.dims;
   const Dims& kernel = convolution.operand(1).shape.dims;
-  const auto at = [](auto& list, int64_t d) -> auto& { return list[static_cast<size_t>(d)]; };
+  const auto at = [](auto& list, int64_t d) -> auto& { return list[d]; };
   ProductSum sum(context, convolution.shape.type);
   if (element_count(convolution.operand(0).shape) == 0) {
     leaves[0] = sum.close();

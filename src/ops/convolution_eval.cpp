@@ -54,7 +54,7 @@ Result<Value> eval_convolution(const Instruction& convolution, Operands operands
   };
   const Dims input_spatial = pick(lhs->shape().dims, attributes.input_spatial);
   const Dims positions = pick(result->shape().dims, attributes.output_spatial);
-  const auto extent = [](const Shape& shape, int64_t d) { return shape.dims[static_cast<size_t>(d)]; };
+  const auto extent = [](const Shape& shape, int64_t d) { return shape.dims[d]; };
   const int64_t input_batch = extent(lhs->shape(), attributes.input_batch);
   const int64_t features = extent(lhs->shape(), attributes.input_feature);
   const int64_t depth = extent(rhs->shape(), attributes.kernel_input_feature);
@@ -90,7 +90,7 @@ Result<Value> eval_convolution(const Instruction& convolution, Operands operands
                          width);
             }
             for (int64_t j = 0; j < width; ++j) {
-              out[static_cast<size_t>(places[static_cast<size_t>(to++)])] = rounded<T>(sums[j]);
+              out[places[to++]] = rounded<T>(sums[j]);
             }
           }
         }

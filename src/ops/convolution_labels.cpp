@@ -5,9 +5,9 @@ namespace {
 
 std::string labels(int64_t first, int64_t second, const Dims& spatial, const char* letters) {
   std::string text(spatial.size() + 2, '?');
-  text[static_cast<size_t>(first)] = letters[0];
-  text[static_cast<size_t>(second)] = letters[1];
-  for (size_t w = 0; w < spatial.size(); ++w) text[static_cast<size_t>(spatial[w])] = static_cast<char>('0' + w);
+  text[first] = letters[0];
+  text[second] = letters[1];
+  for (size_t w = 0; w < spatial.size(); ++w) text[spatial[w]] = static_cast<char>('0' + w);
   return text;
 }
 

@@ -56,7 +56,7 @@ const Shape* part_of(const Shape& shape, const ShapeIndex& index) {
   const Shape* part = &shape;
   for (const int64_t i : index) {
     if (i < 0 || i >= static_cast<int64_t>(part->elements.size())) return nullptr;
-    part = &part->elements[static_cast<size_t>(i)];
+    part = &part->elements[i];
   }
   return part;
 }

@@ -11,8 +11,8 @@ bool is_permutation_of_indices(const Dims& order, size_t size) {
   std::vector<bool> seen(size, false);
   if (order.size() != size) return false;
   for (const int64_t i : order) {
-    if (i < 0 || i >= static_cast<int64_t>(size) || seen[static_cast<size_t>(i)]) return false;
-    seen[static_cast<size_t>(i)] = true;
+    if (i < 0 || i >= static_cast<int64_t>(size) || seen[i]) return false;
+    seen[i] = true;
   }
   return true;
 }
@@ -169,7 +169,7 @@ Result<DeviceList> devices_by(const Mesh& mesh, const std::vector<AxisPart>& nam
   // The mesh numbers its devices itself: translate positions to devices.
   const std::vector<int64_t> numbers = mesh.devices->ids();
   DeviceList listed;
-  for (const int64_t position : devices.ids()) listed.listed.push_back(numbers[static_cast<size_t>(position)]);
+  for (const int64_t position : devices.ids()) listed.listed.push_back(numbers[position]);
   return listed;
 }
 

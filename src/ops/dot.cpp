@@ -67,15 +67,15 @@ std::vector<OperandDimension> roles_of_dot(const Instruction& dot, size_t operan
   if (dot.operands.size() != 2) return roles;
   const Dims& batch = left ? a.lhs_batch_dims : a.rhs_batch_dims;
   const Dims& contracting = left ? a.lhs_contracting_dims : a.rhs_contracting_dims;
-  for (size_t k = 0; k < batch.size(); ++k) roles[static_cast<size_t>(batch[k])] = pointwise(static_cast<int64_t>(k));
+  for (size_t k = 0; k < batch.size(); ++k) roles[batch[k]] = pointwise(static_cast<int64_t>(k));
   for (size_t k = 0; k < contracting.size(); ++k) {
-    roles[static_cast<size_t>(contracting[k])] = reduced(static_cast<int64_t>(k));
+    roles[contracting[k]] = reduced(static_cast<int64_t>(k));
   }
   auto next = static_cast<int64_t>(batch.size());
   if (!left) {
     next += dot.operand(0).shape.rank() - next - static_cast<int64_t>(a.lhs_contracting_dims.size());
   }
-  for (const int64_t d : free_dims(shape.rank(), contracting, batch)) roles[static_cast<size_t>(d)] = pointwise(next++);
+  for (const int64_t d : free_dims(shape.rank(), contracting, batch)) roles[d] = pointwise(next++);
   return roles;
 }
 
@@ -136,10 +136,10 @@ void contract(const Literal& lhs, const Literal& rhs, const DotAttributes& attri
         const int64_t width = std::min(kSumsAtOnce, columns - column);
         S sums[kSumsAtOnce] = {};
         for (int64_t j = 0; begin != nullptr && j < width; ++j) {
-          sums[j] = static_cast<S>(widen(begin->data<T>()[static_cast<size_t>(row * columns + column + j)]));
+          sums[j] = static_cast<S>(widen(begin->data<T>()[row * columns + column + j]));
         }
         accumulate(sums, a.get() + row * depth, matrix + column, depth, columns, width);
-        for (int64_t j = 0; j < width; ++j) out[static_cast<size_t>(row * columns + column + j)] = rounded<T>(sums[j]);
+        for (int64_t j = 0; j < width; ++j) out[row * columns + column + j] = rounded<T>(sums[j]);
       }
     }
   });

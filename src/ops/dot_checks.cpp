@@ -47,8 +47,8 @@ Status check_paired_extents(const Instruction& dot, const Shape& lhs, const Shap
                   fmt::format("lhs and rhs name {} and {} {} dimensions", lhs_dims.size(), rhs_dims.size(), what));
   }
   for (size_t i = 0; i < lhs_dims.size(); ++i) {
-    const int64_t l = lhs.dims[static_cast<size_t>(lhs_dims[i])];
-    const int64_t r = rhs.dims[static_cast<size_t>(rhs_dims[i])];
+    const int64_t l = lhs.dims[lhs_dims[i]];
+    const int64_t r = rhs.dims[rhs_dims[i]];
     if (l != r) {
       return broken(
           dot, constraint,
@@ -69,12 +69,12 @@ Dims free_dims(int64_t rank, const Dims& contracting, const Dims& batch) {
 
 Dims dot_result_dims(const DotAttributes& attributes, const Shape& lhs, const Shape& rhs) {
   Dims dims;
-  for (const int64_t d : attributes.lhs_batch_dims) dims.push_back(lhs.dims[static_cast<size_t>(d)]);
+  for (const int64_t d : attributes.lhs_batch_dims) dims.push_back(lhs.dims[d]);
   for (const int64_t d : free_dims(lhs.rank(), attributes.lhs_contracting_dims, attributes.lhs_batch_dims)) {
-    dims.push_back(lhs.dims[static_cast<size_t>(d)]);
+    dims.push_back(lhs.dims[d]);
   }
   for (const int64_t d : free_dims(rhs.rank(), attributes.rhs_contracting_dims, attributes.rhs_batch_dims)) {
-    dims.push_back(rhs.dims[static_cast<size_t>(d)]);
+    dims.push_back(rhs.dims[d]);
   }
   return dims;
 }

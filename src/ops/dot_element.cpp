@@ -5,7 +5,7 @@
 namespace lowtide::engine {
 namespace {
 
-void place(Index& index, const Dims& dims, size_t k, const Affine& at) { index[static_cast<size_t>(dims[k])] = at; }
+void place(Index& index, const Dims& dims, size_t k, const Affine& at) { index[dims[k]] = at; }
 
 }  // namespace
 
@@ -22,14 +22,14 @@ void element_dot(ElementContext& context, const Instruction& dot, const Index& i
     place(right, attributes.rhs_batch_dims, k, index[next]);
   }
   for (const int64_t d : free_dims(lhs.rank(), attributes.lhs_contracting_dims, attributes.lhs_batch_dims)) {
-    left[static_cast<size_t>(d)] = index[next++];
+    left[d] = index[next++];
   }
   for (const int64_t d : free_dims(rhs.rank(), attributes.rhs_contracting_dims, attributes.rhs_batch_dims)) {
-    right[static_cast<size_t>(d)] = index[next++];
+    right[d] = index[next++];
   }
   ProductSum sum(context, dot.shape.type);
   for (size_t k = 0; k < attributes.lhs_contracting_dims.size(); ++k) {
-    const Affine at = sum.open(lhs.dims[static_cast<size_t>(attributes.lhs_contracting_dims[k])]);
+    const Affine at = sum.open(lhs.dims[attributes.lhs_contracting_dims[k]]);
     place(left, attributes.lhs_contracting_dims, k, at);
     place(right, attributes.rhs_contracting_dims, k, at);
   }

@@ -119,7 +119,7 @@ std::vector<OperandDimension> roles_of_dynamic(const Instruction& instruction, s
 }
 
 void size_slice(const Instruction&, int64_t d, int64_t size, Attributes& attributes) {
-  std::get<DynamicSliceAttributes>(attributes).sizes[static_cast<size_t>(d)] = size;
+  std::get<DynamicSliceAttributes>(attributes).sizes[d] = size;
 }
 
 constexpr Slicing kDynamicSliceSlicing{.roles = roles_of_dynamic<1>,

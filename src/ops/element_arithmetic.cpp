@@ -6,7 +6,7 @@ double no_sum(const Instruction&) { return 0; }
 
 double product_of(const Shape& array, const Dims& dimensions) {
   double all = 1;
-  for (const int64_t d : dimensions) all *= static_cast<double>(array.dims[static_cast<size_t>(d)]);
+  for (const int64_t d : dimensions) all *= static_cast<double>(array.dims[d]);
   return all;
 }
 

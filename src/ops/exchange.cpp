@@ -32,7 +32,7 @@ Result<Shape> infer_all_to_all(const Instruction& collective) {
       return broken(collective, 2, "the array form has one operand and one dimension");
     }
     LT_RETURN_IF_ERROR(check_dims(collective, attributes.dimensions, first.rank(), "dimensions", 2));
-    const int64_t extent = first.dims[static_cast<size_t>(attributes.dimensions[0])];
+    const int64_t extent = first.dims[attributes.dimensions[0]];
     const int64_t groups = attributes.replica_groups.group_size;
     if (groups > 0 && extent != kUnboundedDim && extent % groups != 0) {
       return broken(collective, 2, fmt::format("can't divide extent {} among {} devices", extent, groups));

@@ -19,7 +19,7 @@ class Execution {
       if (node.kind == NodeKind::kConstant) values_[n] = node.bits;
       if (node.kind != NodeKind::kOperation && node.kind != NodeKind::kFma) continue;
       std::vector<ElementType> types;
-      for (const NodeId operand : node.operands) types.push_back(nest.nodes[static_cast<size_t>(operand)].type);
+      for (const NodeId operand : node.operands) types.push_back(nest.nodes[operand].type);
       evaluators_[n].emplace(node, types);
     }
   }
@@ -27,7 +27,7 @@ class Execution {
   void run() { run_block(0); }
 
  private:
-  ElementBits& value(NodeId id) { return values_[static_cast<size_t>(id)]; }
+  ElementBits& value(NodeId id) { return values_[id]; }
 
   int64_t value(const Affine& sum) {
     auto total = static_cast<uint64_t>(sum.constant);
@@ -37,14 +37,14 @@ class Execution {
 
   /// The address of an element.
   std::byte* element(int32_t buffer, const Affine& index) {
-    const NestBuffer& of = nest_.buffers[static_cast<size_t>(buffer)];
+    const NestBuffer& of = nest_.buffers[buffer];
     const int64_t at = value(index);
     LT_ASSERT(at >= 0 && at < of.elements, fmt::format("element {} of buffer {} of {}", at, buffer, of.elements));
-    return static_cast<std::byte*>(buffers_[static_cast<size_t>(buffer)]) + at * stored_bytes(of.type);
+    return static_cast<std::byte*>(buffers_[buffer]) + at * stored_bytes(of.type);
   }
 
   void run_node(NodeId id) {
-    const Node& node = nest_.nodes[static_cast<size_t>(id)];
+    const Node& node = nest_.nodes[id];
     switch (node.kind) {
       case NodeKind::kAffine: value(id) = {static_cast<uint64_t>(value(node.affine)), 0}; break;
       case NodeKind::kLoad: {
@@ -54,15 +54,14 @@ class Execution {
         break;
       }
       case NodeKind::kTable: {
-        const int64_t index =
-            integer_of_bits(nest_.nodes[static_cast<size_t>(node.operands[0])].type, value(node.operands[0]));
+        const int64_t index = integer_of_bits(nest_.nodes[node.operands[0]].type, value(node.operands[0]));
         value(id) = {node.table->elements.at(static_cast<size_t>(index - node.table->first)), 0};
         break;
       }
       default: {
         operands_.clear();
         for (const NodeId operand : node.operands) operands_.push_back(value(operand));
-        const auto result = evaluators_[static_cast<size_t>(id)]->run(operands_);
+        const auto result = evaluators_[id]->run(operands_);
         LT_ASSERT(result, fmt::format("{} of {} has no definition", opcode_name(node.opcode), type_name(node.type)));
         value(id) = *result;
       }
@@ -70,28 +69,28 @@ class Execution {
   }
 
   void run_block(int32_t block) {
-    for (const Item& item : nest_.blocks[static_cast<size_t>(block)].items) {
+    for (const Item& item : nest_.blocks[block].items) {
       if (item.kind == Item::kNode) {
         run_node(item.id);
       } else if (item.kind == Item::kLoop) {
         run_loop(item.id);
       } else {
-        const Store& store = nest_.stores[static_cast<size_t>(item.id)];
+        const Store& store = nest_.stores[item.id];
         if (store.guard != kNoId && value(store.guard)[0] == 0) continue;
-        const auto bytes = static_cast<size_t>(stored_bytes(nest_.buffers[static_cast<size_t>(store.buffer)].type));
+        const auto bytes = static_cast<size_t>(stored_bytes(nest_.buffers[store.buffer].type));
         std::memcpy(element(store.buffer, store.index), value(store.value).data(), bytes);
       }
     }
   }
 
   void run_loop(int32_t id) {
-    const Loop& loop = nest_.loops[static_cast<size_t>(id)];
+    const Loop& loop = nest_.loops[id];
     std::vector<ElementBits> carried;
     for (const Carried& slot : loop.carried) carried.push_back(value(slot.initial));
     const auto set = [&](NodeKind kind) {
       for (size_t n = 0; n < nest_.nodes.size() && !carried.empty(); ++n) {
         const Node& node = nest_.nodes[n];
-        if (node.kind == kind && node.loop == id) values_[n] = carried[static_cast<size_t>(node.slot)];
+        if (node.kind == kind && node.loop == id) values_[n] = carried[node.slot];
       }
     };
     for (int64_t i = 0; loop.kind == LoopKind::kWhile || i < loop.extent; ++i) {

@@ -68,7 +68,7 @@ Status check_places(const Instruction& instruction) {
                               indices.rank(), to_string_without_layout(indices)));
   }
   const bool scalar_indices = gather.index_vector_dim == indices.rank();
-  const int64_t vector = scalar_indices ? 1 : indices.dims[static_cast<size_t>(gather.index_vector_dim)];
+  const int64_t vector = scalar_indices ? 1 : indices.dims[gather.index_vector_dim];
   if (!agree(vector, static_cast<int64_t>(gather.start_index_map.size()))) {
     return broken(
         instruction, "C3",
@@ -95,7 +95,7 @@ Status check_places(const Instruction& instruction) {
   Dims dropped = gather.collapsed_slice_dims;
   dropped.insert(dropped.end(), gather.operand_batching_dims.begin(), gather.operand_batching_dims.end());
   bool thin = are_distinct_dims(dropped, operand.rank());
-  for (size_t i = 0; thin && i < dropped.size(); ++i) thin = gather.slice_sizes[static_cast<size_t>(dropped[i])] <= 1;
+  for (size_t i = 0; thin && i < dropped.size(); ++i) thin = gather.slice_sizes[dropped[i]] <= 1;
   if (!thin) {
     return broken(instruction, "C6",
                   fmt::format("collapsed_slice_dims {} and operand_batching_dims {} must be distinct dimensions of "
@@ -107,8 +107,7 @@ Status check_places(const Instruction& instruction) {
   bool paired = batch.size() == gather.operand_batching_dims.size() && are_distinct_dims(batch, indices.rank()) &&
                 !contains(batch, gather.index_vector_dim);
   for (size_t i = 0; paired && i < batch.size(); ++i) {
-    paired = agree(indices.dims[static_cast<size_t>(batch[i])],
-                   operand.dims[static_cast<size_t>(gather.operand_batching_dims[i])]);
+    paired = agree(indices.dims[batch[i]], operand.dims[gather.operand_batching_dims[i]]);
   }
   if (!paired) {
     return broken(instruction, "C7",
@@ -131,11 +130,11 @@ Result<Shape> infer_gather(const Instruction& instruction) {
   const auto& gather = instruction.as<GatherAttributes>();
   Dims batch, offsets;
   for (int64_t d = 0; d < indices.rank(); ++d) {
-    if (d != gather.index_vector_dim) batch.push_back(indices.dims[static_cast<size_t>(d)]);
+    if (d != gather.index_vector_dim) batch.push_back(indices.dims[d]);
   }
   for (int64_t d = 0; d < operand.rank(); ++d) {
     if (!contains(gather.collapsed_slice_dims, d) && !contains(gather.operand_batching_dims, d)) {
-      offsets.push_back(gather.slice_sizes[static_cast<size_t>(d)]);
+      offsets.push_back(gather.slice_sizes[d]);
     }
   }
   const auto rank = static_cast<int64_t>(batch.size() + offsets.size());
@@ -176,7 +175,7 @@ Result<Value> eval_gather(const Instruction& instruction, Operands operands, Eva
   }
   Dims batch_steps;  // the result's steps along the batch of index vectors
   for (int64_t d = 0; d < instruction.shape.rank(); ++d) {
-    if (!contains(gather.offset_dims, d)) batch_steps.push_back(result_steps[static_cast<size_t>(d)]);
+    if (!contains(gather.offset_dims, d)) batch_steps.push_back(result_steps[d]);
   }
 
   Dims batch(batch_steps.size(), 0);
@@ -190,7 +189,7 @@ Result<Value> eval_gather(const Instruction& instruction, Operands operands, Eva
     }
     for (size_t k = 0; k < gather.operand_batching_dims.size(); ++k) {
       const int64_t place = batch[indices.batch_dimension(gather.start_indices_batching_dims[k])];
-      slice.from_start += place * steps[static_cast<size_t>(gather.operand_batching_dims[k])];
+      slice.from_start += place * steps[gather.operand_batching_dims[k]];
     }
     copy_strided(slice, *operand, *result);
   } while (advance(batch, indices.batch()));
@@ -205,23 +204,22 @@ std::vector<OperandDimension> roles_of_gather(const Instruction& instruction, si
   for (int64_t d = 0; d < instruction.shape.rank(); ++d) {
     if (!contains(gather.offset_dims, d)) batch.push_back(d);
   }
-  const auto place = [&](int64_t d) { return batch[static_cast<size_t>(d < gather.index_vector_dim ? d : d - 1)]; };
+  const auto place = [&](int64_t d) { return batch[d < gather.index_vector_dim ? d : d - 1]; };
   if (operand == 1) {
     for (int64_t d = 0; d < shape.rank(); ++d) {
-      if (d != gather.index_vector_dim) roles[static_cast<size_t>(d)] = pointwise(place(d));
+      if (d != gather.index_vector_dim) roles[d] = pointwise(place(d));
     }
     return roles;
   }
   for (size_t k = 0; k < gather.operand_batching_dims.size(); ++k) {
-    roles[static_cast<size_t>(gather.operand_batching_dims[k])] =
-        pointwise(place(gather.start_indices_batching_dims[k]));
+    roles[gather.operand_batching_dims[k]] = pointwise(place(gather.start_indices_batching_dims[k]));
   }
   size_t next = 0;
   for (int64_t d = 0; d < shape.rank(); ++d) {
     if (contains(gather.collapsed_slice_dims, d) || contains(gather.operand_batching_dims, d)) continue;
     const int64_t along = gather.offset_dims[next++];
-    const bool whole = gather.slice_sizes[static_cast<size_t>(d)] == shape.dims[static_cast<size_t>(d)];
-    if (whole) roles[static_cast<size_t>(d)] = pointwise(along);
+    const bool whole = gather.slice_sizes[d] == shape.dims[d];
+    if (whole) roles[d] = pointwise(along);
   }
   return roles;
 }
@@ -288,7 +286,7 @@ bool split_gather(SplitOperation& split, Attributes& attributes) {
   gather.start_indices_batching_dims = indices.numbers(gather.start_indices_batching_dims);
   gather.index_vector_dim = indices.number(gather.index_vector_dim);
   gather.slice_sizes = array.spread(gather.slice_sizes, [](int64_t extent) { return extent; });
-  for (const int64_t d : gather.operand_batching_dims) gather.slice_sizes[static_cast<size_t>(d)] = 1;
+  for (const int64_t d : gather.operand_batching_dims) gather.slice_sizes[d] = 1;
   return true;
 }
 
@@ -298,9 +296,9 @@ std::optional<Positions> picks_along(const Instruction& i, int64_t d) {
   const auto* gather = i.if_as<GatherAttributes>();
   if (gather == nullptr) return std::nullopt;
   const auto entry = std::ranges::find(gather->start_index_map, d);
-  if (entry == gather->start_index_map.end() || gather->slice_sizes[static_cast<size_t>(d)] != 1) return std::nullopt;
+  if (entry == gather->start_index_map.end() || gather->slice_sizes[d] != 1) return std::nullopt;
   const Shape &operand = i.operand(0).shape, &indices = i.operand(1).shape;
-  if (!holds_position(indices.type, operand.dims[static_cast<size_t>(d)])) return std::nullopt;
+  if (!holds_position(indices.type, operand.dims[d])) return std::nullopt;
   return Positions{.operand = 1,
                    .vectors = gather->index_vector_dim < indices.rank() ? gather->index_vector_dim : -1,
                    .entry = entry - gather->start_index_map.begin()};

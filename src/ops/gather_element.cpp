@@ -25,7 +25,7 @@ void element_gather(ElementContext& context, const Instruction& instruction, con
   for (size_t d = 0; d < extents.size(); ++d) {
     const auto dim = static_cast<int64_t>(d);
     if (contains(gather.collapsed_slice_dims, dim) || contains(gather.operand_batching_dims, dim)) continue;
-    at[d] = index[static_cast<size_t>(gather.offset_dims[next_offset++])];
+    at[d] = index[gather.offset_dims[next_offset++]];
   }
   for (size_t k = 0; k < gather.start_index_map.size(); ++k) {
     const auto d = static_cast<size_t>(gather.start_index_map[k]);
@@ -37,7 +37,7 @@ void element_gather(ElementContext& context, const Instruction& instruction, con
   for (size_t k = 0; k < gather.operand_batching_dims.size(); ++k) {
     const int64_t along = gather.start_indices_batching_dims[k];
     const auto place = static_cast<size_t>(along < gather.index_vector_dim ? along : along - 1);
-    at[static_cast<size_t>(gather.operand_batching_dims[k])] = batch[place];
+    at[gather.operand_batching_dims[k]] = batch[place];
   }
   leaves[0] = nest.convert(context.element(operand, at), instruction.shape.type);
 }

@@ -39,7 +39,7 @@ inline Dims offsets_of(const Dims& extents, const Dims& strides) {
 /// The entries of `dims` at these positions.
 inline Dims pick(const Dims& dims, const Dims& positions) {
   Dims picked;
-  for (const int64_t p : positions) picked.push_back(dims[static_cast<size_t>(p)]);
+  for (const int64_t p : positions) picked.push_back(dims[p]);
   return picked;
 }
 

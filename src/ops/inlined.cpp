@@ -85,7 +85,7 @@ InlinedElements::InlinedElements(ElementContext& outer, Parameter parameter, con
 
 int32_t InlinedElements::block_for(const Index& index) const {
   const int32_t known = nest.block_of(index);
-  for (int32_t block = known; block != kNoId; block = nest.nest().blocks[static_cast<size_t>(block)].parent) {
+  for (int32_t block = known; block != kNoId; block = nest.nest().blocks[block].parent) {
     if (block == block_) return known;
   }
   return block_;

@@ -69,7 +69,7 @@ std::optional<std::vector<RowPiece>> rows_of_iota(const Instruction& instruction
   const bool exact =
       type == ElementType::kS32 || type == ElementType::kU32 || type == ElementType::kS64 || type == ElementType::kU64;
   if (instruction.as<IotaAttributes>().dimension == d && !exact) return std::nullopt;
-  const int64_t rows = instruction.shape.dims[static_cast<size_t>(d)];
+  const int64_t rows = instruction.shape.dims[d];
   return std::vector<RowPiece>{row_piece(instruction, 0, rows, RowPiece::Kind::kMade)};
 }
 

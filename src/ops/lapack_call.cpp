@@ -286,7 +286,7 @@ class CallReader {
       if (d < 0 || d >= shape.rank()) return false;
       given.push_back(d);
     }
-    const auto is_one = [&](int64_t d) { return shape.dims[static_cast<size_t>(d)] == 1; };
+    const auto is_one = [&](int64_t d) { return shape.dims[d] == 1; };
     std::erase_if(wanted, is_one);
     std::erase_if(given, is_one);
     return wanted == given;

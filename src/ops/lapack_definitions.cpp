@@ -16,8 +16,8 @@ class Matrix {
       : elements_(static_cast<T*>(elements)), rows_(rows), columns_(columns) {
     for (int64_t i = 0; i < rows * columns; ++i) values_.push_back(S(elements_[i]));
   }
-  S& operator()(int64_t i, int64_t j) { return values_[static_cast<size_t>(j * rows_ + i)]; }
-  const S& operator()(int64_t i, int64_t j) const { return values_[static_cast<size_t>(j * rows_ + i)]; }
+  S& operator()(int64_t i, int64_t j) { return values_[j * rows_ + i]; }
+  const S& operator()(int64_t i, int64_t j) const { return values_[j * rows_ + i]; }
   int64_t rows() const { return rows_; }
   int64_t columns() const { return columns_; }
   void write_back() const {

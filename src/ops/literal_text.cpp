@@ -225,8 +225,7 @@ void append_element(T value, std::string& out) {
 
 std::string element_text(const Literal& array, int64_t element) {
   std::string out;
-  dispatch(array.shape().type,
-           [&]<class T>() { append_element(static_cast<T>(array.data<T>()[static_cast<size_t>(element)]), out); });
+  dispatch(array.shape().type, [&]<class T>() { append_element(static_cast<T>(array.data<T>()[element]), out); });
   return out;
 }
 

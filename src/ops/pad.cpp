@@ -204,7 +204,7 @@ std::optional<std::vector<RowPiece>> rows_of_pad(const Instruction& instruction,
 
 void pad_no_rows(const Instruction&, const RowPiece&, int64_t d, RowRange, bool, Attributes& attributes) {
   auto& pad = std::get<PadAttributes>(attributes);
-  pad.low[static_cast<size_t>(d)] = pad.high[static_cast<size_t>(d)] = 0;
+  pad.low[d] = pad.high[d] = 0;
 }
 
 constexpr Slicing kPadSlicing{.roles = roles_of_pad,

@@ -106,8 +106,7 @@ Result<Value> eval_ragged_dot(const Instruction& dot, Operands operands, EvalCon
   LT_ASSIGN_OR_RETURN(const Value rhs, convert_elements(operands[1], dot.shape.type));
   const bool contracted = contains(attributes.lhs_contracting_dims, attributes.lhs_ragged_dims[0]);
   const bool grouped = !attributes.rhs_group_dims.empty();
-  if (contracted == grouped ||
-      (grouped && rhs->shape().dims[static_cast<size_t>(attributes.rhs_group_dims[0])] != sizes.shape().dims[0])) {
+  if (contracted == grouped || (grouped && rhs->shape().dims[attributes.rhs_group_dims[0]] != sizes.shape().dims[0])) {
     return Status::unsupported("ragged-dot " + dot.name + ": rows are either contracted or have a matrix per group");
   }
   // A contracting ragged dimension: one product per group, stacked. A free one: each group's rows are multiplied by its

@@ -50,8 +50,7 @@ bool has_element_ragged_dot(const Instruction& dot) {
   const bool contracted = contains(attributes.lhs_contracting_dims, ragged);
   const bool grouped = !attributes.rhs_group_dims.empty();
   return contracted != grouped &&
-         (!grouped || dot.operand(1).shape.dims[static_cast<size_t>(attributes.rhs_group_dims[0])] ==
-                          dot.operand(2).shape.dims[0]) &&
+         (!grouped || dot.operand(1).shape.dims[attributes.rhs_group_dims[0]] == dot.operand(2).shape.dims[0]) &&
          dot.operand(2).shape.dims[0] > 0;
 }
 
@@ -66,14 +65,14 @@ void element_ragged_dot(ElementContext& context, const Instruction& dot, const I
   Index left(lhs.dims.size()), right(rhs.dims.size());
   size_t next = grouped ? 0 : 1;
   for (size_t k = 0; k < attributes.lhs_batch_dims.size(); ++k, ++next) {
-    left[static_cast<size_t>(attributes.lhs_batch_dims[k])] = index[next];
-    right[static_cast<size_t>(attributes.rhs_batch_dims[k])] = index[next];
+    left[attributes.lhs_batch_dims[k]] = index[next];
+    right[attributes.rhs_batch_dims[k]] = index[next];
   }
   for (const int64_t d : free_dims(lhs.rank(), attributes.lhs_contracting_dims, attributes.lhs_batch_dims)) {
-    left[static_cast<size_t>(d)] = index[next++];
+    left[d] = index[next++];
   }
   for (const int64_t d : free_dims(rhs.rank(), attributes.rhs_contracting_dims, attributes.rhs_batch_dims)) {
-    if (!contains(attributes.rhs_group_dims, d)) right[static_cast<size_t>(d)] = index[next++];
+    if (!contains(attributes.rhs_group_dims, d)) right[d] = index[next++];
   }
   const NodeId none = nest.integer(kIndex, -1);
   NodeId inside = kNoId, first = kNoId, last = kNoId;
@@ -85,7 +84,7 @@ void element_ragged_dot(ElementContext& context, const Instruction& dot, const I
       return std::vector<NodeId>{nest.select(mine, k, old[0])};
     })[0];
     const int64_t groups = dot.operand(2).shape.dims[0];
-    right[static_cast<size_t>(attributes.rhs_group_dims[0])] = nest.clamp(nest.affine(group), 0, groups - 1);
+    right[attributes.rhs_group_dims[0]] = nest.clamp(nest.affine(group), 0, groups - 1);
     inside = compared(nest, group, CompareDirection::kGe, nest.integer(kIndex, 0));
   } else {
     const NodeId wanted = nest.value_of(index[0]);
@@ -100,7 +99,7 @@ void element_ragged_dot(ElementContext& context, const Instruction& dot, const I
   for (size_t k = 0; k < attributes.lhs_contracting_dims.size(); ++k) {
     const auto l = static_cast<size_t>(attributes.lhs_contracting_dims[k]);
     const Affine at = sum.open(lhs.dims[l]);
-    left[l] = right[static_cast<size_t>(attributes.rhs_contracting_dims[k])] = at;
+    left[l] = right[attributes.rhs_contracting_dims[k]] = at;
     if (l != ragged) continue;
     const NodeId row = nest.value_of(at);
     inside =

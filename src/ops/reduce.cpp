@@ -45,7 +45,7 @@ Result<Shape> folded_shape(const Instruction& reduce) {
   LT_ASSIGN_OR_RETURN(const std::vector<ElementType> types, check_reducer(reduce, 0, inputs, 4));  // (C4)
   Shape kept;
   std::vector<bool> gone(first.dims.size(), false);
-  for (const int64_t d : dimensions) gone[static_cast<size_t>(d)] = true;
+  for (const int64_t d : dimensions) gone[d] = true;
   for (size_t d = 0; d < first.dims.size(); ++d) {
     if (!gone[d]) kept.dims.push_back(first.dims[d]);
   }

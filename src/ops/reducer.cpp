@@ -120,7 +120,7 @@ Status Reducer::fold(int64_t at) {
     return {};
   }
   if (sums_floats_) {
-    sum_ += static_cast<double>(inputs_[0]->data<float>()[static_cast<size_t>(at)]);
+    sum_ += static_cast<double>(inputs_[0]->data<float>()[at]);
     return {};
   }
   if (combine_) {
@@ -154,7 +154,7 @@ void Reducer::store(std::vector<Literal>& results, int64_t at) {
     return;
   }
   if (sums_floats_) {
-    results[0].data<float>()[static_cast<size_t>(at)] = static_cast<float>(sum_);
+    results[0].data<float>()[at] = static_cast<float>(sum_);
     return;
   }
   if (combine_) {

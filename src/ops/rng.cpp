@@ -65,7 +65,7 @@ class Draw {
       const uint64_t counter = counter_ + static_cast<uint64_t>(at / 4);
       const auto four =
           philox4x32({0, 0}, {static_cast<uint32_t>(counter), static_cast<uint32_t>(counter >> 32), 0, 0});
-      bits = bits << 32 | four[static_cast<size_t>(at % 4)];
+      bits = bits << 32 | four[at % 4];
     }
     return bits;
   }
@@ -100,7 +100,7 @@ Result<Value> eval_rng(const Instruction& rng, Operands operands, EvalContext& c
     const std::span<T> all = made->data<T>();
     const C a = widen(operands[0]->data<T>()[0]), b = widen(operands[1]->data<T>()[0]);
     for (int64_t i = 0; i < made->size(); ++i) {
-      T& number = all[static_cast<size_t>(i)];
+      T& number = all[i];
       if constexpr (std::is_floating_point_v<C>) {
         if (normal) {
           number = narrow<T>(normal_number<C>(draw, i, made->size(), a, b));

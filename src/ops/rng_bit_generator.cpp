@@ -85,8 +85,7 @@ std::vector<uint32_t> threefry_words(State& state, const Dims& extents) {
     for (int64_t word = 0; word < 2; ++word) {
       const int64_t at = 2 * (i / inner % half) + word;
       if (at < extent) {
-        words[static_cast<size_t>((i / inner / half * extent + at) * inner + i % inner)] =
-            pair[static_cast<size_t>(word)];
+        words[(i / inner / half * extent + at) * inner + i % inner] = pair[word];
       }
     }
   }
@@ -103,9 +102,8 @@ Result<Value> eval_rng_bit_generator(const Instruction& rng, Operands operands, 
                                to_string_without_layout(given.shape()));
   }
   const auto word = [&](int64_t i) {
-    return wide ? given.data<uint64_t>()[static_cast<size_t>(i)]
-                : given.data<uint32_t>()[static_cast<size_t>(2 * i)] |
-                      uint64_t{given.data<uint32_t>()[static_cast<size_t>(2 * i + 1)]} << 32;
+    return wide ? given.data<uint64_t>()[i]
+                : given.data<uint32_t>()[2 * i] | uint64_t{given.data<uint32_t>()[2 * i + 1]} << 32;
   };
   State state{word(0), word(1), word(words_given == 6 ? 2 : 0)};  // of two, the key is also `high`
   const Shape& shape = rng.shape.is_tuple() ? rng.shape.elements[1] : rng.shape;

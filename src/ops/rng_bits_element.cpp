@@ -190,7 +190,7 @@ void element_rng_bit_generator(ElementContext& context, const Instruction& rng, 
     NodeId made = nest.convert(bits_at(context, rng, bits, index), unsigned_of(bits.type));
     made = is_floating(bits.type) ? nest.operation(Opcode::kBitcastConvert, bits.type, {made})
                                   : nest.convert(made, bits.type);
-    leaves[static_cast<size_t>(leaf)] = made;
+    leaves[leaf] = made;
     return;
   }
   Words words(nest);

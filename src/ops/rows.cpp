@@ -30,8 +30,8 @@ std::optional<std::vector<RowPiece>> rows_under_windows(const Instruction& instr
     return r.result_dimension == d && (r.role == DimensionRole::kPointwise || r.role == DimensionRole::kWindowed);
   });
   if (along == roles.end() || along->stride != 1) return std::nullopt;
-  const int64_t j = along - roles.begin(), rows = instruction.shape.dims[static_cast<size_t>(d)];
-  const int64_t extent = instruction.operand(0).shape.dims[static_cast<size_t>(j)];
+  const int64_t j = along - roles.begin(), rows = instruction.shape.dims[d];
+  const int64_t extent = instruction.operand(0).shape.dims[j];
   if (along->offset == 0 && along->reach == 0 && extent == rows) return std::vector<RowPiece>();
   // Only if every window covers at least one row.
   if (along->offset + along->reach < 0 || rows - 1 + along->offset >= extent) return std::nullopt;
@@ -51,7 +51,7 @@ void clip_window(const Instruction& original, const RowPiece& piece, RowRange ro
                  size_t w) {
   const RowRead& read = piece.reads[0];
   if (window.size[w] == 1 && read.shift == 0 && read.reach == 0) return;
-  const int64_t extent = original.operand(0).shape.dims[static_cast<size_t>(read.dimension)];
+  const int64_t extent = original.operand(0).shape.dims[read.dimension];
   const RowRange all = rows_read(read, rows, -1), there = rows_read(read, rows, at_edges ? extent : -1);
   window.pad_low[w] = there.begin - all.begin;
   window.pad_high[w] = all.end - there.end;

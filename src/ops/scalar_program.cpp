@@ -63,7 +63,7 @@ std::optional<ScalarProgram> ScalarProgram::compile(const Computation& computati
     program.cells_.emplace_back();
     cell.emplace(&instruction, to);
     if (instruction.opcode == Opcode::kParameter) {
-      program.parameters_[static_cast<size_t>(instruction.as<ParameterAttributes>().number)] = to;
+      program.parameters_[instruction.as<ParameterAttributes>().number] = to;
       continue;
     }
     if (instruction.opcode == Opcode::kConstant) {

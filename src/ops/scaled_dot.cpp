@@ -58,7 +58,7 @@ Result<Value> scaled(const Value& array, const Value& scale, ElementType type) {
   for (T& number : numbers) {
     int64_t block = 0;
     for (size_t d = 0; d < blocks.size(); ++d) block += index[d] / (extents[d] / blocks[d]) * strides[d];
-    number *= scales->template data<T>()[static_cast<size_t>(block)];
+    number *= scales->template data<T>()[block];
     advance(index, extents);
   }
   return Value(result);

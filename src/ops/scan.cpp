@@ -63,8 +63,7 @@ Result<Shape> infer_scan(const Instruction& scan) {
       given.push_back(bare(operand));
       continue;
     }
-    if (d < 0 || d >= operand.rank() ||
-        operand.dims[static_cast<size_t>(d)] != scan.operand(0).shape.dims[static_cast<size_t>(d)]) {  // (C1)
+    if (d < 0 || d >= operand.rank() || operand.dims[d] != scan.operand(0).shape.dims[d]) {  // (C1)
       return broken(scan, 1, fmt::format("inputs must share the extent of dimension {}", d));
     }
     given.push_back(without_dimension(operand, d));
@@ -83,7 +82,7 @@ Result<Shape> infer_scan(const Instruction& scan) {
     const bool output = static_cast<int64_t>(k) < outputs;
     bool fits = !output || (declared.is_array() && d < declared.rank() && operands > carries);
     fits = fits && same_shape(made[k], output ? without_dimension(declared, d) : declared) &&
-           (!output || declared.dims[static_cast<size_t>(d)] == scan.operand(0).shape.dims[static_cast<size_t>(d)]);
+           (!output || declared.dims[d] == scan.operand(0).shape.dims[d]);
     if (!fits) {
       return broken(scan, 2,
                     fmt::format("the computation gives {} for {}", to_string_without_layout(made[k]),

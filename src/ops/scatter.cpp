@@ -71,7 +71,7 @@ Status check_places(const Instruction& instruction, const Shape& operand, const 
                               indices.rank(), to_string_without_layout(indices)));
   }
   const bool scalar_indices = scatter.index_vector_dim == indices.rank();
-  const int64_t vector = scalar_indices ? 1 : indices.dims[static_cast<size_t>(scatter.index_vector_dim)];
+  const int64_t vector = scalar_indices ? 1 : indices.dims[scatter.index_vector_dim];
   if (!agree(vector, static_cast<int64_t>(scatter.scatter_dims_to_operand_dims.size()))) {
     return broken(instruction, "C3",
                   fmt::format("scatter_dims_to_operand_dims has {} entries but index vectors have {}",
@@ -99,7 +99,7 @@ Status check_places(const Instruction& instruction, const Shape& operand, const 
   bool paired = batch.size() == batching.size() && are_distinct_dims(batch, indices.rank()) &&
                 !contains(batch, scatter.index_vector_dim);
   for (size_t i = 0; paired && i < batch.size(); ++i) {
-    paired = agree(indices.dims[static_cast<size_t>(batch[i])], operand.dims[static_cast<size_t>(batching[i])]);
+    paired = agree(indices.dims[batch[i]], operand.dims[batching[i]]);
   }
   if (!paired) {
     return broken(instruction, "C6",
@@ -116,11 +116,11 @@ Status check_updates(const Instruction& instruction, const Shape& operand, const
   Dims window, batch;  // operand extents that windows walk; extents of the batch of index vectors
   for (int64_t d = 0; d < operand.rank(); ++d) {
     if (!contains(scatter.inserted_window_dims, d) && !contains(scatter.input_batching_dims, d)) {
-      window.push_back(operand.dims[static_cast<size_t>(d)]);
+      window.push_back(operand.dims[d]);
     }
   }
   for (int64_t d = 0; d < indices.rank(); ++d) {
-    if (d != scatter.index_vector_dim) batch.push_back(indices.dims[static_cast<size_t>(d)]);
+    if (d != scatter.index_vector_dim) batch.push_back(indices.dims[d]);
   }
   const Dims& dims = scatter.update_window_dims;
   if (dims.size() != window.size() || updates.dims.size() != window.size() + batch.size() ||
@@ -132,7 +132,7 @@ Status check_updates(const Instruction& instruction, const Shape& operand, const
   }
   size_t next_window = 0, next_batch = 0;
   for (int64_t d = 0; d < updates.rank(); ++d) {
-    const int64_t extent = updates.dims[static_cast<size_t>(d)];
+    const int64_t extent = updates.dims[d];
     const bool in_window = contains(dims, d);
     const int64_t bound = in_window ? window[next_window++] : batch[next_batch++];
     if (in_window ? extent > bound && bound != kUnboundedDim : !agree(extent, bound)) {
@@ -315,7 +315,7 @@ Result<Value> eval_scatter(const Instruction& instruction, Operands operands, Ev
     if (!fits) continue;
     for (size_t k = 0; k < scatter.input_batching_dims.size(); ++k) {
       const int64_t place = batch[indices.batch_dimension(scatter.scatter_indices_batching_dims[k])];
-      window.to_start += place * steps[static_cast<size_t>(scatter.input_batching_dims[k])];
+      window.to_start += place * steps[scatter.input_batching_dims[k]];
     }
     LT_RETURN_IF_ERROR(combiner.combine(window));
   }
@@ -341,18 +341,18 @@ std::vector<OperandDimension> roles_of_scatter(const Instruction& instruction, s
   const Shape& shape = instruction.operand(operand).shape;
   std::vector<OperandDimension> roles(shape.dims.size());
   if (operand < count) {
-    for (int64_t d = 0; d < base.rank(); ++d) roles[static_cast<size_t>(d)] = pointwise(d);
+    for (int64_t d = 0; d < base.rank(); ++d) roles[d] = pointwise(d);
     return roles;
   }
   const auto batched = [&](int64_t d) -> int64_t {  // dimension of the result for dimension d of the indices
     const Dims& dims = scatter.scatter_indices_batching_dims;
     const auto at = std::find(dims.begin(), dims.end(), d);
-    return at == dims.end() ? -1 : scatter.input_batching_dims[static_cast<size_t>(at - dims.begin())];
+    return at == dims.end() ? -1 : scatter.input_batching_dims[at - dims.begin()];
   };
   if (operand == count) {
     for (int64_t d = 0; d < shape.rank(); ++d) {
       if (d == scatter.index_vector_dim) continue;
-      roles[static_cast<size_t>(d)] = batched(d) >= 0 ? pointwise(batched(d)) : reduced(d);
+      roles[d] = batched(d) >= 0 ? pointwise(batched(d)) : reduced(d);
     }
     return roles;
   }
@@ -360,10 +360,10 @@ std::vector<OperandDimension> roles_of_scatter(const Instruction& instruction, s
   const Dims walked = walked_dims(instruction);
   size_t next_window = 0;
   for (int64_t d = 0; d < shape.rank(); ++d) {
-    OperandDimension& role = roles[static_cast<size_t>(d)];
+    OperandDimension& role = roles[d];
     if (contains(scatter.update_window_dims, d)) {
       const int64_t along = walked[next_window++];
-      const bool whole = shape.dims[static_cast<size_t>(d)] == base.dims[static_cast<size_t>(along)];
+      const bool whole = shape.dims[d] == base.dims[along];
       if (whole) role = pointwise(along);
       continue;
     }
@@ -387,11 +387,11 @@ std::optional<Positions> positions_of_scatter(const Instruction& instruction, in
   const Dims walked = walked_dims(instruction);
   const auto window = std::ranges::find(walked, d);
   if (window != walked.end()) {
-    const int64_t of_updates = scatter.update_window_dims[static_cast<size_t>(window - walked.begin())];
-    if (instruction.operand(count + 1).shape.dims[static_cast<size_t>(of_updates)] != 1) return std::nullopt;
+    const int64_t of_updates = scatter.update_window_dims[window - walked.begin()];
+    if (instruction.operand(count + 1).shape.dims[of_updates] != 1) return std::nullopt;
   }
   const Shape& indices = instruction.operand(count).shape;
-  const int64_t extent = instruction.operand(0).shape.dims[static_cast<size_t>(d)];
+  const int64_t extent = instruction.operand(0).shape.dims[d];
   if (!holds_position(indices.type, extent - 1)) return std::nullopt;
   const bool vectors = scatter.index_vector_dim < indices.rank();
   return Positions{.operand = static_cast<int64_t>(count),
@@ -447,7 +447,7 @@ double terms_of_scatter(const Instruction& scatter) {
   const Shape& updates = scatter.operands.back()->shape;
   double terms = static_cast<double>(element_count(updates));
   for (const int64_t d : scatter.as<ScatterAttributes>().update_window_dims) {
-    terms /= static_cast<double>(std::max<int64_t>(1, updates.dims[static_cast<size_t>(d)]));
+    terms /= static_cast<double>(std::max<int64_t>(1, updates.dims[d]));
   }
   return terms / kPlaces;
 }

@@ -74,8 +74,8 @@ void update_scatter(ElementContext& context, const Instruction& instruction) {
   for (const bool parallel : {true, false}) {
     for (size_t k = 0; k < batch_dims.size(); ++k) {
       if (is_own[k] != parallel) continue;
-      batch[k] = loops.open(updates[static_cast<size_t>(batch_dims[k])], parallel);
-      from[static_cast<size_t>(batch_dims[k])] = batch[k];
+      batch[k] = loops.open(updates[batch_dims[k]], parallel);
+      from[batch_dims[k]] = batch[k];
     }
   }
   Place place{Index(extents.size(), NestBuilder::fixed(0)), kNoId};
@@ -86,7 +86,7 @@ void update_scatter(ElementContext& context, const Instruction& instruction) {
     const auto dim = static_cast<int64_t>(d);
     if (contains(scatter.inserted_window_dims, dim) || contains(scatter.input_batching_dims, dim)) continue;
     window_of[d] = scatter.update_window_dims[next_window++];
-    sizes[d] = updates[static_cast<size_t>(window_of[d])];
+    sizes[d] = updates[window_of[d]];
   }
   for (size_t k = 0; k < scatter.scatter_dims_to_operand_dims.size(); ++k) {
     const auto d = static_cast<size_t>(scatter.scatter_dims_to_operand_dims[k]);
@@ -96,13 +96,12 @@ void update_scatter(ElementContext& context, const Instruction& instruction) {
     place.at[d] = nest.clamp(start, 0, last);
   }
   for (size_t k = 0; k < scatter.input_batching_dims.size(); ++k) {
-    place.at[static_cast<size_t>(scatter.input_batching_dims[k])] =
-        batch[batch_place(scatter.scatter_indices_batching_dims[k])];
+    place.at[scatter.input_batching_dims[k]] = batch[batch_place(scatter.scatter_indices_batching_dims[k])];
   }
   for (size_t d = 0; d < extents.size(); ++d) {
     if (window_of[d] < 0) continue;
     const Affine offset = loops.open(sizes[d], true);
-    from[static_cast<size_t>(window_of[d])] = offset;
+    from[window_of[d]] = offset;
     place.at[d] = nest.plus(place.at[d], offset);
   }
   const int64_t window_elements = element_count(Shape::array(instruction.operand(0).shape.type, sizes));

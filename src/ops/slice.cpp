@@ -117,7 +117,7 @@ std::vector<OperandDimension> roles_of_slice(const Instruction& instruction, siz
 }
 
 void limit_slice(const Instruction&, int64_t d, int64_t size, Attributes& attributes) {
-  std::get<SliceAttributes>(attributes).limits[static_cast<size_t>(d)] = size;
+  std::get<SliceAttributes>(attributes).limits[d] = size;
 }
 
 std::optional<std::vector<RowPiece>> rows_of_slice(const Instruction& instruction, int64_t d) {
@@ -134,8 +134,8 @@ std::optional<std::vector<RowPiece>> rows_of_slice(const Instruction& instructio
 
 void start_slice_at_rows(const Instruction&, const RowPiece&, int64_t d, RowRange rows, bool, Attributes& attributes) {
   auto& slice = std::get<SliceAttributes>(attributes);
-  slice.starts[static_cast<size_t>(d)] = 0;
-  slice.limits[static_cast<size_t>(d)] = rows.end - rows.begin;
+  slice.starts[d] = 0;
+  slice.limits[d] = rows.end - rows.begin;
 }
 
 constexpr Slicing kSliceSlicing{.roles = roles_of_slice,

@@ -126,7 +126,7 @@ Result<Value> eval_sort(const Instruction& sort, Operands operands, EvalContext&
 
 std::vector<OperandDimension> roles_of_sort(const Instruction& sort, size_t operand) {
   std::vector<OperandDimension> roles = same_dimensions(sort, operand);
-  roles[static_cast<size_t>(sort.as<SortAttributes>().dimension)] = {};
+  roles[sort.as<SortAttributes>().dimension] = {};
   return roles;
 }
 

@@ -24,14 +24,14 @@ Dims SplitDims::extents() const {
 
 int64_t SplitDims::number(int64_t d) const {
   size_t number = 0;
-  for (int64_t before = 0; before < d; ++before) number += parts_[static_cast<size_t>(before)].size();
+  for (int64_t before = 0; before < d; ++before) number += parts_[before].size();
   return static_cast<int64_t>(number);
 }
 
 Dims SplitDims::numbers(const Dims& dimensions) const {
   Dims numbers;
   for (const int64_t d : dimensions) {
-    const auto parts = static_cast<int64_t>(parts_[static_cast<size_t>(d)].size());
+    const auto parts = static_cast<int64_t>(parts_[d].size());
     for (int64_t part = 0; part < parts; ++part) numbers.push_back(number(d) + part);
   }
   return numbers;

@@ -34,7 +34,7 @@ int64_t mixed_integers(const Literal& array) {
 
 void set(Literal& array, int64_t element, double number) {
   dispatch(array.shape().type, [&]<class T>() {
-    T& x = array.data<T>()[static_cast<size_t>(element)];
+    T& x = array.data<T>()[element];
     if constexpr (std::is_arithmetic_v<T>) {
       x = static_cast<T>(number);
     } else if constexpr (

@@ -46,7 +46,7 @@ class Tabulation {
   }
 
  private:
-  const Node& node(NodeId id) const { return nest_.nodes[static_cast<size_t>(id)]; }
+  const Node& node(NodeId id) const { return nest_.nodes[id]; }
   static bool is_link(const Node& node) { return node.kind == NodeKind::kOperation || node.kind == NodeKind::kFma; }
   static int64_t values_of(const Node& node) {
     if (!is_integral(node.type) || node.least <= -(int64_t{1} << 62) || node.greatest >= int64_t{1} << 62)
@@ -64,7 +64,7 @@ class Tabulation {
       bool first = true;
       for (const NodeId operand : made.operands) {
         if (node(operand).kind == NodeKind::kConstant) continue;
-        const std::vector<NodeId>& of = sources_[static_cast<size_t>(operand)];
+        const std::vector<NodeId>& of = sources_[operand];
         if (first) {
           sources = of;
         } else {
@@ -80,7 +80,7 @@ class Tabulation {
   }
 
   void need(NodeId id) {
-    if (id != kNoId) needed_[static_cast<size_t>(id)] = true;
+    if (id != kNoId) needed_[id] = true;
   }
   void mark_roots() {
     for (const Node& made : nest_.nodes) {

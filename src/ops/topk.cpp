@@ -94,15 +94,15 @@ Result<Value> top_k(const Literal& operand, int64_t k, bool largest) {
         const auto from = operand.data<T>().subspan(static_cast<size_t>(line * extent), order.size());
         std::iota(order.begin(), order.end(), int64_t{0});
         std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-          const auto x = total_order_key(from[static_cast<size_t>(a)]);
-          const auto y = total_order_key(from[static_cast<size_t>(b)]);
+          const auto x = total_order_key(from[a]);
+          const auto y = total_order_key(from[b]);
           if (x == y) return a < b;
           return largest ? x > y : x < y;
         });
         for (int64_t i = 0; i < k; ++i) {
           const auto to = static_cast<size_t>(line * k + i);
-          values->data<T>()[to] = from[static_cast<size_t>(order[static_cast<size_t>(i)])];
-          indices->data<int32_t>()[to] = static_cast<int32_t>(order[static_cast<size_t>(i)]);
+          values->data<T>()[to] = from[order[i]];
+          indices->data<int32_t>()[to] = static_cast<int32_t>(order[i]);
         }
       }
     }

@@ -24,8 +24,8 @@ Result<Shape> infer_transpose(const Instruction& instruction) {
   }
   Shape result = Shape::array(moved_type(instruction, operand.type), {});
   for (const int64_t d : dimensions) {
-    result.dims.push_back(operand.dims[static_cast<size_t>(d)]);
-    if (!operand.dynamic.empty()) result.dynamic.push_back(operand.dynamic[static_cast<size_t>(d)]);
+    result.dims.push_back(operand.dims[d]);
+    if (!operand.dynamic.empty()) result.dynamic.push_back(operand.dynamic[d]);
   }
   return result;
 }
@@ -37,7 +37,7 @@ Result<Value> eval_transpose(const Instruction& instruction, Operands operands, 
   const Dims steps = row_major_strides(operand->shape().dims);
   StridedCopy copy{extents, row_major_strides(extents), {}};
   for (const int64_t d : instruction.as<DimensionsAttributes>().dimensions) {
-    copy.from_steps.push_back(steps[static_cast<size_t>(d)]);
+    copy.from_steps.push_back(steps[d]);
   }
   copy_strided(copy, *operand, *result);
   return Value(result);
@@ -47,7 +47,7 @@ void element_transpose(ElementContext& context, const Instruction& instruction, 
                        std::span<NodeId> leaves) {
   const Dims& dimensions = instruction.as<DimensionsAttributes>().dimensions;
   Index from(index.size());
-  for (size_t d = 0; d < index.size(); ++d) from[static_cast<size_t>(dimensions[d])] = index[d];
+  for (size_t d = 0; d < index.size(); ++d) from[dimensions[d]] = index[d];
   leaves[0] = context.nest.convert(context.element(instruction.operand(0), from), instruction.shape.type);
 }
 
@@ -55,7 +55,7 @@ std::vector<OperandDimension> roles_of_transpose(const Instruction& instruction,
   const Dims& dimensions = instruction.as<DimensionsAttributes>().dimensions;
   std::vector<OperandDimension> roles(instruction.operand(0).shape.dims.size());
   for (size_t d = 0; d < dimensions.size(); ++d) {
-    roles[static_cast<size_t>(dimensions[d])] = pointwise(static_cast<int64_t>(d));
+    roles[dimensions[d]] = pointwise(static_cast<int64_t>(d));
   }
   return roles;
 }

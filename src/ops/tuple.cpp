@@ -64,11 +64,11 @@ Result<Shape> infer_element(const Instruction& instruction) {
     return broken(instruction, "C2",
                   fmt::format("index {} is not an element of a tuple of {}", index, tuple.elements.size()));
   }
-  return tuple.elements[static_cast<size_t>(index)];
+  return tuple.elements[index];
 }
 
 Result<Value> eval_element(const Instruction& instruction, Operands operands, EvalContext&) {
-  return operands[0]->parts()[static_cast<size_t>(instruction.as<TupleIndexAttributes>().index)];
+  return operands[0]->parts()[instruction.as<TupleIndexAttributes>().index];
 }
 
 Result<Shape> infer_same(const Instruction& instruction) {

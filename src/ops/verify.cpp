@@ -49,11 +49,11 @@ std::optional<int64_t> bounded_product(int64_t a, int64_t b) {
 Status verify_layout(const Shape& array, const Layout& layout) {
   std::vector<bool> seen(array.dims.size(), false);
   for (const int64_t d : layout.minor_to_major) {
-    if (d < 0 || d >= array.rank() || seen[static_cast<size_t>(d)]) {
+    if (d < 0 || d >= array.rank() || seen[d]) {
       return input(fmt::format("the layout of {} names dimension {} that is absent or named twice (V10)",
                                to_string_without_layout(array), d));
     }
-    seen[static_cast<size_t>(d)] = true;
+    seen[d] = true;
   }
   if (layout.minor_to_major.size() != array.dims.size()) {
     return input(fmt::format("the layout of {} has {} dimensions (V10)", to_string_without_layout(array),
@@ -148,7 +148,7 @@ Status verify_structure(const Module& module, const Computation& computation, st
     }
     for (const auto* list : {&i.operands, &i.control_predecessors}) {
       for (const Instruction* before : *list) {
-        if (before->parent != &computation || position[static_cast<size_t>(before->id)] < 0) {
+        if (before->parent != &computation || position[before->id] < 0) {
           return blame(module, i,
                        input(fmt::format("%{} doesn't stand before its user %{} (V5)", before->name, i.name)));
         }
@@ -159,19 +159,19 @@ Status verify_structure(const Module& module, const Computation& computation, st
       return blame(module, i, input(fmt::format("takes {} operands, got {} (V7)", arity, i.operands.size())));
     }
     if (i.opcode == Opcode::kParameter) parameters.push_back(&i);
-    position[static_cast<size_t>(i.id)] = next++;
+    position[i.id] = next++;
     has_root = has_root || &i == computation.root;
   }
   if (!has_root) return blame(module, computation, "has no root (V2)");
   std::vector<bool> taken(parameters.size(), false);
   for (const Instruction* p : parameters) {
     const int64_t number = p->as<ParameterAttributes>().number;
-    if (number < 0 || number >= static_cast<int64_t>(taken.size()) || taken[static_cast<size_t>(number)]) {
+    if (number < 0 || number >= static_cast<int64_t>(taken.size()) || taken[number]) {
       return blame(module, *p,
                    input(fmt::format("number {} is taken or leaves a gap: {} has {} parameters (V4)", number,
                                      computation.name, taken.size())));
     }
-    taken[static_cast<size_t>(number)] = true;
+    taken[number] = true;
   }
   return {};
 }
@@ -229,7 +229,7 @@ const Shape* array_at(const Shape& shape, const ShapeIndex& index) {
   const Shape* at = &shape;
   for (const int64_t i : index) {
     if (!at->is_tuple() || i < 0 || i >= static_cast<int64_t>(at->elements.size())) return nullptr;
-    at = &at->elements[static_cast<size_t>(i)];
+    at = &at->elements[i];
   }
   return at->is_array() ? at : nullptr;
 }
@@ -238,7 +238,7 @@ Status verify_aliases(const Module& module) {
   const std::vector<Instruction*> parameters = module.entry->parameters();
   const auto parameter_array = [&](int64_t number, const ShapeIndex& index) -> const Shape* {
     if (number < 0 || number >= static_cast<int64_t>(parameters.size())) return nullptr;
-    return array_at(parameters[static_cast<size_t>(number)]->shape, index);
+    return array_at(parameters[number]->shape, index);
   };
   std::unordered_set<std::string> outputs, operands;
   for (const AliasEntry& alias : module.input_output_alias) {

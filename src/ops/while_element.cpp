@@ -122,7 +122,7 @@ class TrialElements : public ElementContext {
   }
   std::vector<NodeId> call(const Computation& computation, std::span<const NodeId> arguments) override {
     InlinedElements inlined(*this, [&](const Instruction& parameter, int64_t, const Index&) {
-      return arguments[static_cast<size_t>(parameter.as<ParameterAttributes>().number)];
+      return arguments[parameter.as<ParameterAttributes>().number];
     });
     std::vector<NodeId> results;
     for (int64_t k = 0; k < part_count(computation.root->shape); ++k) {
@@ -256,11 +256,11 @@ bool has_element_while(const Instruction& loop) {
   std::vector<bool> known(static_cast<size_t>(leaves), false);
   for (int64_t leaf = 0; leaf < leaves; ++leaf) {
     if (element_count(part_shape(loop.shape, leaf)) == 0) return false;
-    if (known[static_cast<size_t>(leaf)] || is_invariant(loop, leaf)) continue;
+    if (known[leaf] || is_invariant(loop, leaf)) continue;
     const std::optional<LoopPlan> plan = plans.plan_of(loop, leaf);
     if (!plan) return false;
     for (const Carry& carry : plan->carried) {
-      if (carry.walks) known[static_cast<size_t>(carry.leaf)] = true;
+      if (carry.walks) known[carry.leaf] = true;
     }
   }
   return true;
@@ -271,7 +271,7 @@ void element_while(ElementContext& context, const Instruction& loop, int64_t lea
   NestBuilder& nest = context.nest;
   const Instruction& start = loop.operand(0);
   if (is_invariant(loop, leaf)) {
-    leaves[static_cast<size_t>(leaf)] = context.element(start, leaf, index);
+    leaves[leaf] = context.element(start, leaf, index);
     return;
   }
   const KnownPlans plans;
@@ -312,7 +312,7 @@ void element_while(ElementContext& context, const Instruction& loop, int64_t lea
   }
   const std::vector<NodeId> results = nest.end_carrying(made, next);
   for (size_t k = 0; k < plan->carried.size(); ++k) {
-    if (plan->carried[k].walks) leaves[static_cast<size_t>(plan->carried[k].leaf)] = results[k];
+    if (plan->carried[k].walks) leaves[plan->carried[k].leaf] = results[k];
   }
 }
 

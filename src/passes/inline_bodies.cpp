@@ -55,7 +55,7 @@ Instruction* append_body(Instruction& call, Names& names, Fixed& fixed, std::vec
   std::unordered_map<const Instruction*, Instruction*> copy;
   for (const auto& inner : body.instructions()) {
     if (const auto* parameter = inner->if_as<ParameterAttributes>()) {
-      copy[inner.get()] = call.operands[static_cast<size_t>(parameter->number)];
+      copy[inner.get()] = call.operands[parameter->number];
       continue;
     }
     if (const auto known = fixed.find(inner.get()); known != fixed.end()) {

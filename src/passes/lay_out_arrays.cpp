@@ -46,7 +46,7 @@ class LayOutArrays {
  private:
   Instruction* transposed(Instruction& of, Dims dimensions) {
     Dims extents;
-    for (const int64_t d : dimensions) extents.push_back(of.shape.dims[static_cast<size_t>(d)]);
+    for (const int64_t d : dimensions) extents.push_back(of.shape.dims[d]);
     auto i = std::make_unique<Instruction>();
     i->opcode = Opcode::kTranspose;
     i->name = names_.unused(of.name + ".laid_out");
@@ -158,7 +158,7 @@ class LayOutArrays {
   void part_what_differs() {
     const std::vector<Instruction*> parameters = entry_.parameters();
     std::erase_if(module_.input_output_alias, [&](const AliasEntry& alias) {
-      const Shape& from = subshape(parameters[static_cast<size_t>(alias.operand)]->shape, alias.operand_index);
+      const Shape& from = subshape(parameters[alias.operand]->shape, alias.operand_index);
       if (same_shape(from, subshape(entry_.root->shape, alias.output))) return false;
       module_.buffer_donors.push_back({alias.operand, alias.operand_index});
       return true;

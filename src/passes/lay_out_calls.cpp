@@ -104,7 +104,7 @@ class LayOutCalls {
     if (!plain) return refused(call, "its results are tuples within a tuple, or have layouts with tiles");
     for (const AliasEntry& alias : call.as<CustomCallAttributes>().output_to_operand_aliasing) {
       const size_t result = alias.output.empty() ? 0 : static_cast<size_t>(alias.output[0]);
-      if (operand_orders_[static_cast<size_t>(alias.operand)] != result_orders_[result]) {
+      if (operand_orders_[alias.operand] != result_orders_[result]) {
         return refused(call,
                        fmt::format("result {} lives in operand {}, and lies in another order", result, alias.operand));
       }

@@ -12,7 +12,7 @@ namespace lowtide::engine {
 void Replacements::replace(const Instruction& old, Instruction& by) {
   LT_ASSERT(same_shape(old.shape, by.shape), fmt::format("{} can't stand in for {}: {} is not {}", by.name, old.name,
                                                          to_string(by.shape), to_string(old.shape)));
-  by_[static_cast<size_t>(old.id)] = &by;
+  by_[old.id] = &by;
   ++count_;
 }
 
@@ -23,7 +23,7 @@ bool Replacements::is_replaced(const Instruction& instruction) const {
 }
 
 Instruction* Replacements::resolve(Instruction* instruction) const {
-  while (is_replaced(*instruction)) instruction = by_[static_cast<size_t>(instruction->id)];
+  while (is_replaced(*instruction)) instruction = by_[instruction->id];
   return instruction;
 }
 
@@ -73,8 +73,8 @@ std::vector<bool> ordered_instructions(const Module& module) {
   for (const auto& computation : module.computations()) {
     for (const auto& instruction : computation->instructions()) {
       for (const Instruction* before : instruction->control_predecessors) {
-        ordered[static_cast<size_t>(before->id)] = true;
-        ordered[static_cast<size_t>(instruction->id)] = true;
+        ordered[before->id] = true;
+        ordered[instruction->id] = true;
       }
     }
   }
@@ -146,6 +146,33 @@ std::unique_ptr<Instruction> copy_of(const Instruction& instruction) {
   auto copy = std::make_unique<Instruction>(instruction);
   copy->parent = nullptr;
   return copy;
+}
+
+bool put_operands_first(Computation& computation) {
+  std::vector<Instruction*> order;
+  std::unordered_set<const Instruction*> done, begun;
+  const auto before = [](const Instruction& i, size_t k) {
+    return k < i.operands.size() ? i.operands[k] : i.control_predecessors[k - i.operands.size()];
+  };
+  for (const auto& first : computation.instructions()) {
+    std::vector<std::pair<Instruction*, size_t>> stack{{first.get(), 0}};
+    while (!stack.empty()) {
+      auto& [i, next] = stack.back();
+      if (next == 0 && done.contains(i)) {
+        stack.pop_back();
+      } else if (next == 0 && !begun.insert(i).second) {
+        return false;
+      } else if (next < i->operands.size() + i->control_predecessors.size()) {
+        Instruction* needed = before(*i, next++);
+        if (!done.contains(needed)) stack.push_back({needed, 0});
+      } else {
+        if (done.insert(i).second) order.push_back(i);
+        stack.pop_back();
+      }
+    }
+  }
+  computation.reorder(order);
+  return true;
 }
 
 std::string text_of_operation(const Instruction& instruction) {

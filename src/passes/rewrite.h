@@ -81,6 +81,10 @@ void turn_into(Instruction& instruction, Opcode opcode, std::vector<Instruction*
 /// A copy of `instruction` in no computation, with the original's operands.
 std::unique_ptr<Instruction> copy_of(const Instruction& instruction);
 
+/// Puts operands and control predecessors before their users, and keeps the order otherwise. False: there is a cycle,
+/// and the order is as before.
+bool put_operands_first(Computation& computation);
+
 /// The operation that an instruction applies to its operands, as text: all that determines its value beyond opcode,
 /// shape, operands and the computations that it calls. Instructions with equal texts compute the same.
 std::string text_of_operation(const Instruction& instruction);

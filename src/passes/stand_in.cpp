@@ -28,7 +28,7 @@ Result<PassResult> stand_in(Module& module) {
     for (const auto& i : computation->instructions()) {
       const bool joins = memory_class(i->opcode) == MemoryClass::kCollective;
       if (!joins && i->opcode != Opcode::kCustomCall) continue;
-      if ((!joins && why_not_run(*i).empty()) || effects.has(*i) || ordered[static_cast<size_t>(i->id)]) continue;
+      if ((!joins && why_not_run(*i).empty()) || effects.has(*i) || ordered[i->id]) continue;
       if (!is_of_arrays(i->shape)) continue;
       i->opcode = Opcode::kCustomCall;
       i->attributes = CustomCallAttributes{.target = std::string(kStandIn)};

@@ -5,9 +5,7 @@
 namespace lowtide::engine {
 
 std::vector<std::vector<int32_t>> components_of(const Problem& problem) {
-  const auto alive = [&](int32_t b) -> const std::vector<Lifetime>& {
-    return problem.buffers[static_cast<size_t>(b)].alive;
-  };
+  const auto alive = [&](int32_t b) -> const std::vector<Lifetime>& { return problem.buffers[b].alive; };
   std::vector<int32_t> by_birth;
   for (size_t b = 0; b < problem.buffers.size(); ++b) {
     if (problem.buffers[b].size > 0 && !problem.buffers[b].alive.empty()) by_birth.push_back(static_cast<int32_t>(b));

@@ -112,7 +112,7 @@ Result<Row> read_row(const Columns& columns, const std::vector<std::string_view>
                          std::to_string(fields.size()));
   }
   const auto number = [&](int column, const char* what, int64_t least, int64_t most) -> Result<int64_t> {
-    const std::string_view text = fields[static_cast<size_t>(column)];
+    const std::string_view text = fields[column];
     const std::optional<int64_t> value = to_number(text);
     if (!value)
       return Status::input(std::string("expected a number for ") + what + ", found '" + std::string(text) + "'");
@@ -122,19 +122,19 @@ Result<Row> read_row(const Columns& columns, const std::vector<std::string_view>
   };
   constexpr int64_t kFar = int64_t{1} << 60;
   Row row;
-  row.id = fields[static_cast<size_t>(columns.id)];
+  row.id = fields[columns.id];
   LT_ASSIGN_OR_RETURN(const int64_t lower, number(columns.lower, "lower", -kFar, kFar));
   LT_ASSIGN_OR_RETURN(int64_t upper, number(columns.upper, "upper", -kFar, kFar));
   upper += columns.inclusive ? 1 : 0;
   if (upper <= lower) return Status::input("buffer '" + row.id + "' dies before it is born");
   LT_ASSIGN_OR_RETURN(row.buffer.size, number(columns.size, "size", 0, kMostBytes));
-  if (columns.alignment >= 0 && !fields[static_cast<size_t>(columns.alignment)].empty()) {
+  if (columns.alignment >= 0 && !fields[columns.alignment].empty()) {
     LT_ASSIGN_OR_RETURN(row.buffer.alignment, number(columns.alignment, "alignment", 1, kMostAlignment));
     if ((row.buffer.alignment & (row.buffer.alignment - 1)) != 0) {
       return Status::input("alignment " + std::to_string(row.buffer.alignment) + " is no power of two");
     }
   }
-  const std::string_view gaps = columns.gaps < 0 ? std::string_view() : fields[static_cast<size_t>(columns.gaps)];
+  const std::string_view gaps = columns.gaps < 0 ? std::string_view() : fields[columns.gaps];
   LT_ASSIGN_OR_RETURN(row.alive, without_gaps({lower, upper}, gaps));
   return row;
 }

@@ -83,7 +83,7 @@ Placement pack_first_come(const Problem& problem) {
   Placement placement;
   placement.offsets.assign(problem.buffers.size(), 0);
   const auto life = [&](int32_t b) {
-    const std::vector<Lifetime>& alive = problem.buffers[static_cast<size_t>(b)].alive;
+    const std::vector<Lifetime>& alive = problem.buffers[b].alive;
     return Lifetime{alive.front().born, alive.back().dies};
   };
   std::vector<int32_t> order;
@@ -100,8 +100,8 @@ Placement pack_first_come(const Problem& problem) {
   std::priority_queue<Live, std::vector<Live>, decltype(later)> live(later);
   for (const int32_t b : order) {
     for (; !live.empty() && live.top().first <= life(b).born; live.pop()) arena.give_back(live.top().second);
-    const Arena::Part part = arena.take(problem.buffers[static_cast<size_t>(b)].size);
-    placement.offsets[static_cast<size_t>(b)] = part.at;
+    const Arena::Part part = arena.take(problem.buffers[b].size);
+    placement.offsets[b] = part.at;
     placement.height = std::max(placement.height, part.end);
     live.push({life(b).dies, part});
   }

@@ -260,20 +260,20 @@ std::vector<int32_t> pack_sequence(const Problem& problem, PackOrder order) {
   std::iota(by.begin(), by.end(), 0);
   const auto& buffers = problem.buffers;
   const auto larger = [&](int32_t a, int32_t b) {
-    const Bytes x = buffers[static_cast<size_t>(a)].size, y = buffers[static_cast<size_t>(b)].size;
+    const Bytes x = buffers[a].size, y = buffers[b].size;
     if (x != y) return x > y;
-    return duration(buffers[static_cast<size_t>(a)]) > duration(buffers[static_cast<size_t>(b)]);
+    return duration(buffers[a]) > duration(buffers[b]);
   };
   const auto longer = [&](int32_t a, int32_t b) {
-    const int64_t x = duration(buffers[static_cast<size_t>(a)]), y = duration(buffers[static_cast<size_t>(b)]);
-    return x != y ? x > y : buffers[static_cast<size_t>(a)].size > buffers[static_cast<size_t>(b)].size;
+    const int64_t x = duration(buffers[a]), y = duration(buffers[b]);
+    return x != y ? x > y : buffers[a].size > buffers[b].size;
   };
   const auto area = [&](int32_t b) {
-    const PackBuffer& buffer = buffers[static_cast<size_t>(b)];
+    const PackBuffer& buffer = buffers[b];
     return static_cast<double>(buffer.size) * static_cast<double>(duration(buffer));
   };
   const auto birth = [&](int32_t b) {
-    const PackBuffer& buffer = buffers[static_cast<size_t>(b)];
+    const PackBuffer& buffer = buffers[b];
     return buffer.alive.empty() ? 0 : buffer.alive.front().born;
   };
   switch (order) {
@@ -289,7 +289,7 @@ std::vector<int32_t> pack_sequence(const Problem& problem, PackOrder order) {
     case PackOrder::kByEvents: {
       const std::vector<int64_t> met = events_met(problem);
       std::stable_sort(by.begin(), by.end(), [&](int32_t a, int32_t b) {
-        const int64_t x = met[static_cast<size_t>(a)], y = met[static_cast<size_t>(b)];
+        const int64_t x = met[a], y = met[b];
         return x != y ? x > y : larger(a, b);
       });
       break;
@@ -297,7 +297,7 @@ std::vector<int32_t> pack_sequence(const Problem& problem, PackOrder order) {
     case PackOrder::kByLoad: {
       const std::vector<Bytes> met = load_met(problem);
       std::stable_sort(by.begin(), by.end(), [&](int32_t a, int32_t b) {
-        const Bytes x = met[static_cast<size_t>(a)], y = met[static_cast<size_t>(b)];
+        const Bytes x = met[a], y = met[b];
         return x != y ? x > y : larger(a, b);
       });
       break;
@@ -319,7 +319,7 @@ Placement pack_in_sequence(const Problem& problem, std::span<const int32_t> sequ
   std::vector<Taken> taken;
   int64_t visited = 0;
   for (const int32_t b : sequence) {
-    const PackBuffer& buffer = problem.buffers[static_cast<size_t>(b)];
+    const PackBuffer& buffer = problem.buffers[b];
     if (buffer.size <= 0 || buffer.alive.empty()) continue;
     const Step born = buffer.alive.front().born, dies = buffer.alive.back().dies;
     const bool has_gaps = buffer.alive.size() > 1;
@@ -328,21 +328,21 @@ Placement pack_in_sequence(const Problem& problem, std::span<const int32_t> sequ
       visited += static_cast<int64_t>(rows.size());
       rows.visit(born, dies, [&](const Placed::Row& row) {
         const bool may_miss = has_gaps || row.has_gaps;
-        const auto& other = problem.buffers[static_cast<size_t>(row.buffer)];
+        const auto& other = problem.buffers[row.buffer];
         if (!may_miss || alive_together(buffer, other)) fit.pass(row.begin, row.end);
       });
     } else {
       taken.clear();
       tree.visit(b, [&](int32_t other) {
-        const ArenaOffset at = placement.offsets[static_cast<size_t>(other)];
-        taken.push_back({at, add(at, problem.buffers[static_cast<size_t>(other)].size)});
+        const ArenaOffset at = placement.offsets[other];
+        taken.push_back({at, add(at, problem.buffers[other].size)});
       });
       std::sort(taken.begin(), taken.end(), [](const Taken& x, const Taken& y) { return x.begin < y.begin; });
       for (const Taken& t : taken) fit.pass(t.begin, t.end);
       visited += kSortedVisit * static_cast<int64_t>(taken.size());
     }
     const ArenaOffset at = fit.offset(), end = add(at, buffer.size);
-    placement.offsets[static_cast<size_t>(b)] = at;
+    placement.offsets[b] = at;
     placement.height = std::max(placement.height, end);
     if (few) {
       rows.add({at, end, b, has_gaps}, born, dies);

@@ -17,9 +17,8 @@ Overlaps::Overlaps(const Problem& problem) {
   first_.push_back(static_cast<int32_t>(lives_.size()));
   std::vector<int32_t> by_birth(lives_.size());
   std::iota(by_birth.begin(), by_birth.end(), 0);
-  std::stable_sort(by_birth.begin(), by_birth.end(), [&](int32_t a, int32_t b) {
-    return lives_[static_cast<size_t>(a)].born < lives_[static_cast<size_t>(b)].born;
-  });
+  std::stable_sort(by_birth.begin(), by_birth.end(),
+                   [&](int32_t a, int32_t b) { return lives_[a].born < lives_[b].born; });
   rows_.resize(lives_.size());
   row_of_.resize(lives_.size());
   for (size_t r = 0; r < by_birth.size(); ++r) {
@@ -31,14 +30,14 @@ Overlaps::Overlaps(const Problem& problem) {
 }
 
 void Overlaps::add(int32_t buffer) {
-  for (int32_t l = first_[static_cast<size_t>(buffer)]; l < first_[static_cast<size_t>(buffer) + 1]; ++l) {
-    const int32_t target = row_of_[static_cast<size_t>(l)];
-    const Step dies = lives_[static_cast<size_t>(l)].dies;
-    rows_[static_cast<size_t>(target)].placed = true;
+  for (int32_t l = first_[buffer]; l < first_[static_cast<size_t>(buffer) + 1]; ++l) {
+    const int32_t target = row_of_[l];
+    const Step dies = lives_[l].dies;
+    rows_[target].placed = true;
     int32_t from = 0, to = static_cast<int32_t>(rows_.size());
     while (true) {
       const int32_t middle = from + (to - from) / 2;
-      Row& row = rows_[static_cast<size_t>(middle)];
+      Row& row = rows_[middle];
       row.latest = std::max(row.latest, dies);
       if (middle == target) break;
       if (target < middle) {

@@ -19,8 +19,8 @@ class Overlaps {
   /// reported twice.
   template <class F>
   void visit(int32_t buffer, F&& f) const {
-    for (int32_t l = first_[static_cast<size_t>(buffer)]; l < first_[static_cast<size_t>(buffer) + 1]; ++l) {
-      walk(0, static_cast<int32_t>(rows_.size()), lives_[static_cast<size_t>(l)], f);
+    for (int32_t l = first_[buffer]; l < first_[static_cast<size_t>(buffer) + 1]; ++l) {
+      walk(0, static_cast<int32_t>(rows_.size()), lives_[l], f);
     }
   }
 
@@ -36,7 +36,7 @@ class Overlaps {
   void walk(int32_t from, int32_t to, const Lifetime& life, F&& f) const {
     while (from < to) {
       const int32_t middle = from + (to - from) / 2;
-      const Row& row = rows_[static_cast<size_t>(middle)];
+      const Row& row = rows_[middle];
       if (row.latest <= life.born) return;
       walk(from, middle, life, f);
       if (row.life.born >= life.dies) return;  // everything further right is born later still

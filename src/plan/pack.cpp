@@ -84,7 +84,7 @@ class Packer {
       if (height < heights_[c]) {
         heights_[c] = height;
         for (const int32_t b : components_[c]) {
-          best_.offsets[static_cast<size_t>(b)] = other.offsets[static_cast<size_t>(b)];
+          best_.offsets[b] = other.offsets[b];
         }
       }
       highest = std::max(highest, heights_[c]);
@@ -106,7 +106,7 @@ class Packer {
       work_ -= (nodes - limits.nodes + 1) * count;
       if (stage_) stage_->add(static_cast<double>((nodes - limits.nodes + 1) * count));
       if (outcome == SearchOutcome::kFound) {
-        for (size_t i = 0; i < component.size(); ++i) best_.offsets[static_cast<size_t>(component[i])] = offsets[i];
+        for (size_t i = 0; i < component.size(); ++i) best_.offsets[component[i]] = offsets[i];
         heights_[c] = height_of(problem_, component, best_);
       } else {
         failed = trial;
@@ -118,16 +118,15 @@ class Packer {
   /// Repeatedly moves buffers that ended above the target to the front of the sequence: the hard ones are placed first.
   void improve(size_t c) {
     std::vector<int32_t> sequence = components_[c];
-    std::stable_sort(sequence.begin(), sequence.end(), [&](int32_t a, int32_t b) {
-      return best_.offsets[static_cast<size_t>(a)] < best_.offsets[static_cast<size_t>(b)];
-    });
+    std::stable_sort(sequence.begin(), sequence.end(),
+                     [&](int32_t a, int32_t b) { return best_.offsets[a] < best_.offsets[b]; });
     while (work_ > 0 && heights_[c] > target_) {
       const Placement placement = greedy(sequence);
       const Bytes height = height_of(problem_, components_[c], placement);
       if (height < heights_[c]) {
         heights_[c] = height;
         for (const int32_t b : components_[c]) {
-          best_.offsets[static_cast<size_t>(b)] = placement.offsets[static_cast<size_t>(b)];
+          best_.offsets[b] = placement.offsets[b];
         }
       }
       const auto too_high = [&](int32_t b) {

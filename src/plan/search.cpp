@@ -47,7 +47,7 @@ class Search {
       : sections_(make_sections(problem, chosen)), capacity_(capacity) {
     Bytes shared = 0;
     for (const int32_t b : chosen) {
-      const PackBuffer& from = problem.buffers[static_cast<size_t>(b)];
+      const PackBuffer& from = problem.buffers[b];
       Buffer& buffer = buffers_.emplace_back();
       buffer.written = from.size;
       buffer.alignment = problem.alignment_of(from);
@@ -85,7 +85,7 @@ class Search {
   }
 
  private:
-  const Buffer& at(int32_t b) const { return buffers_[static_cast<size_t>(b)]; }
+  const Buffer& at(int32_t b) const { return buffers_[b]; }
 
   bool attempt(Rank rank, int64_t nodes) {
     rank_by_ = rank;
@@ -121,8 +121,8 @@ class Search {
     rows.reserve(part.size());
     for (const int32_t b : part) {
       Bytes most = 0;
-      for (const Sections::Range& range : sections_.ranges[static_cast<size_t>(b)]) {
-        for (int32_t s = range.begin; s < range.end; ++s) most = std::max(most, left_[static_cast<size_t>(s)]);
+      for (const Sections::Range& range : sections_.ranges[b]) {
+        for (int32_t s = range.begin; s < range.end; ++s) most = std::max(most, left_[s]);
       }
       const double load = -static_cast<double>(most), duration = -static_cast<double>(at(b).duration);
       const double area = duration * static_cast<double>(at(b).size);
@@ -134,7 +134,7 @@ class Search {
     }
     std::sort(rows.begin(), rows.end(),
               [](const Row& a, const Row& b) { return a.key != b.key ? a.key < b.key : a.buffer < b.buffer; });
-    for (size_t r = 0; r < rows.size(); ++r) rank_[static_cast<size_t>(rows[r].buffer)] = static_cast<int32_t>(r);
+    for (size_t r = 0; r < rows.size(); ++r) rank_[rows[r].buffer] = static_cast<int32_t>(r);
   }
 
   /// Places all of `part`, sorted by first section, at offsets not below `floor`.
@@ -157,19 +157,19 @@ class Search {
       from = to;
     }
     std::vector<int32_t> ranks;
-    for (const int32_t b : part) ranks.push_back(rank_[static_cast<size_t>(b)]);
+    for (const int32_t b : part) ranks.push_back(rank_[b]);
     bool solved = true;
     from = 0;
     for (size_t c = 0; c < cuts.size() && solved; ++c) {
       const std::span<int32_t> own = part.subspan(from, cuts[c] - from);
       from = cuts[c];
       ArenaOffset lowest = kMost;
-      for (const int32_t b : own) lowest = std::min(lowest, lowest_[static_cast<size_t>(b)]);
+      for (const int32_t b : own) lowest = std::min(lowest, lowest_[b]);
       give_ranks(own);
       solved = place_next(own, lowest, -1);
       if (!solved && nodes_left_ >= 0 && failed_.size() < kMostFailed) failed_.insert(keys[c]);
     }
-    for (size_t i = 0; i < part.size(); ++i) rank_[static_cast<size_t>(part[i])] = ranks[i];
+    for (size_t i = 0; i < part.size(); ++i) rank_[part[i]] = ranks[i];
     return solved;
   }
 
@@ -178,7 +178,7 @@ class Search {
   uint64_t key_of(std::span<const int32_t> part) const {
     uint64_t key = 0;
     for (const int32_t b : part) {
-      key += mix(mix(static_cast<uint64_t>(b)) ^ static_cast<uint64_t>(lowest_[static_cast<size_t>(b)]));
+      key += mix(mix(static_cast<uint64_t>(b)) ^ static_cast<uint64_t>(lowest_[b]));
     }
     return key;
   }
@@ -191,8 +191,7 @@ class Search {
     for (const int32_t b : part) {
       const Buffer& buffer = at(b);
       last = std::max(last, buffer.end);
-      const ArenaOffset own =
-          align_up(std::max(lowest_[static_cast<size_t>(b)], floor), buffer.alignment) + buffer.size;
+      const ArenaOffset own = align_up(std::max(lowest_[b], floor), buffer.alignment) + buffer.size;
       if (own < end) {
         second_end = end;
         end = own;
@@ -202,18 +201,18 @@ class Search {
       }
     }
     Bytes most_left = 0;
-    for (int32_t s = begin; s < last; ++s) most_left = std::max(most_left, left_[static_cast<size_t>(s)]);
+    for (int32_t s = begin; s < last; ++s) most_left = std::max(most_left, left_[s]);
     const ArenaOffset highest = bound_ - most_left;  // later buffers are placed no lower
     std::vector<int32_t> next;
     for (const int32_t b : part) {
-      const ArenaOffset offset = lowest_[static_cast<size_t>(b)];
+      const ArenaOffset offset = lowest_[b];
       if (offset < floor || offset > highest) continue;
-      if (offset == floor && rank_[static_cast<size_t>(b)] < last_rank) continue;
+      if (offset == floor && rank_[b] < last_rank) continue;
       if (offset < (b == ends_first ? second_end : end)) next.push_back(b);
     }
     std::sort(next.begin(), next.end(), [&](int32_t a, int32_t b) {
-      const ArenaOffset x = lowest_[static_cast<size_t>(a)], y = lowest_[static_cast<size_t>(b)];
-      return x != y ? x < y : rank_[static_cast<size_t>(a)] < rank_[static_cast<size_t>(b)];
+      const ArenaOffset x = lowest_[a], y = lowest_[b];
+      return x != y ? x < y : rank_[a] < rank_[b];
     });
     std::vector<int32_t> rest(part.size() - 1);
     for (const int32_t b : next) {
@@ -221,7 +220,7 @@ class Search {
       bool above = false;
       if (place(b, above)) {
         std::copy_if(part.begin(), part.end(), rest.begin(), [b](int32_t other) { return other != b; });
-        if (solve(rest, offset_[static_cast<size_t>(b)], rank_[static_cast<size_t>(b)])) return true;
+        if (solve(rest, offset_[b], rank_[b])) return true;
       }
       withdraw(b, mark);
       if (nodes_left_ < 0 || !above) return false;
@@ -232,21 +231,21 @@ class Search {
   /// Places a buffer at its lowest offset. False if the rest no longer fits. above: does an unplaced buffer overlap it?
   bool place(int32_t b, bool& above) {
     const Buffer& buffer = at(b);
-    const ArenaOffset offset = lowest_[static_cast<size_t>(b)], end = offset + buffer.size;
-    placed_[static_cast<size_t>(b)] = 1;
-    offset_[static_cast<size_t>(b)] = offset;
+    const ArenaOffset offset = lowest_[b], end = offset + buffer.size;
+    placed_[b] = 1;
+    offset_[b] = offset;
     history_.push_back(b);
-    for (const Sections::Range& range : sections_.ranges[static_cast<size_t>(b)]) {
+    for (const Sections::Range& range : sections_.ranges[b]) {
       for (int32_t s = range.begin; s < range.end; ++s) {
-        left_[static_cast<size_t>(s)] -= buffer.size;
-        --unplaced_[static_cast<size_t>(s)];
+        left_[s] -= buffer.size;
+        --unplaced_[s];
       }
     }
     int32_t begin = buffer.begin, last = buffer.end;
-    for (const int32_t other : sections_.overlaps[static_cast<size_t>(b)]) {
-      if (placed_[static_cast<size_t>(other)]) continue;
+    for (const int32_t other : sections_.overlaps[b]) {
+      if (placed_[other]) continue;
       above = true;
-      ArenaOffset& lowest = lowest_[static_cast<size_t>(other)];
+      ArenaOffset& lowest = lowest_[other];
       if (lowest >= end) continue;
       raised_.push_back({other, lowest});
       lowest = align_up(end, at(other).alignment);
@@ -268,9 +267,7 @@ class Search {
     if (unplaced_[s] == 0) return true;
     const ArenaOffset highest = bound_ - left_[s];
     if (floor > highest) return false;
-    const auto low = [&](int32_t b) {
-      return !placed_[static_cast<size_t>(b)] && lowest_[static_cast<size_t>(b)] <= highest;
-    };
+    const auto low = [&](int32_t b) { return !placed_[b] && lowest_[b] <= highest; };
     if (low(low_one_[s])) return true;
     for (const int32_t b : sections_.members[s]) {
       if (!low(b)) continue;
@@ -285,16 +282,16 @@ class Search {
     for (int32_t last = -1; last != b;) {
       last = history_.back();
       history_.pop_back();
-      placed_[static_cast<size_t>(last)] = 0;
-      for (const Sections::Range& range : sections_.ranges[static_cast<size_t>(last)]) {
+      placed_[last] = 0;
+      for (const Sections::Range& range : sections_.ranges[last]) {
         for (int32_t s = range.begin; s < range.end; ++s) {
-          left_[static_cast<size_t>(s)] += at(last).size;
-          ++unplaced_[static_cast<size_t>(s)];
+          left_[s] += at(last).size;
+          ++unplaced_[s];
         }
       }
     }
     for (; raised_.size() > mark; raised_.pop_back()) {
-      lowest_[static_cast<size_t>(raised_.back().buffer)] = raised_.back().lowest;
+      lowest_[raised_.back().buffer] = raised_.back().lowest;
     }
   }
 

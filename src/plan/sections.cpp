@@ -11,7 +11,7 @@ Sections make_sections(const Problem& problem, std::span<const int32_t> chosen) 
   };
   std::vector<Event> events;
   for (const int32_t b : chosen) {
-    for (const Lifetime& life : problem.buffers[static_cast<size_t>(b)].alive) {
+    for (const Lifetime& life : problem.buffers[b].alive) {
       if (life.dies <= life.born) continue;
       events.push_back({life.born, true});
       events.push_back({life.dies, false});
@@ -40,12 +40,12 @@ Sections make_sections(const Problem& problem, std::span<const int32_t> chosen) 
     return static_cast<int32_t>(std::lower_bound(moments.begin(), moments.end(), at) - moments.begin());
   };
   for (size_t i = 0; i < chosen.size(); ++i) {
-    for (const Lifetime& life : problem.buffers[static_cast<size_t>(chosen[i])].alive) {
+    for (const Lifetime& life : problem.buffers[chosen[i]].alive) {
       if (life.dies <= life.born) continue;
       const Sections::Range range{index(life.born), index(life.dies)};
       sections.ranges[i].push_back(range);
       for (int32_t s = range.begin; s < range.end; ++s) {
-        sections.members[static_cast<size_t>(s)].push_back(static_cast<int32_t>(i));
+        sections.members[s].push_back(static_cast<int32_t>(i));
       }
     }
   }
@@ -54,9 +54,9 @@ Sections make_sections(const Problem& problem, std::span<const int32_t> chosen) 
     seen_by[i] = static_cast<int32_t>(i);
     for (const Sections::Range& range : sections.ranges[i]) {
       for (int32_t s = range.begin; s < range.end; ++s) {
-        for (const int32_t other : sections.members[static_cast<size_t>(s)]) {
-          if (seen_by[static_cast<size_t>(other)] == static_cast<int32_t>(i)) continue;
-          seen_by[static_cast<size_t>(other)] = static_cast<int32_t>(i);
+        for (const int32_t other : sections.members[s]) {
+          if (seen_by[other] == static_cast<int32_t>(i)) continue;
+          seen_by[other] = static_cast<int32_t>(i);
           sections.overlaps[i].push_back(other);
         }
       }

@@ -19,8 +19,8 @@ struct Sections {
   std::vector<std::vector<Range>> ranges;      ///< per buffer, in time order
   std::vector<std::vector<int32_t>> members;   ///< per section: buffers alive there
   std::vector<std::vector<int32_t>> overlaps;  ///< per buffer: others that share a section with it
-  int32_t begin_of(int32_t buffer) const { return ranges[static_cast<size_t>(buffer)].front().begin; }
-  int32_t end_of(int32_t buffer) const { return ranges[static_cast<size_t>(buffer)].back().end; }
+  int32_t begin_of(int32_t buffer) const { return ranges[buffer].front().begin; }
+  int32_t end_of(int32_t buffer) const { return ranges[buffer].back().end; }
 };
 
 /// Of the chosen buffers, all of some size and life; numbers in the result are positions in `chosen`.

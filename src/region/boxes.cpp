@@ -131,12 +131,12 @@ Box written_by_scatter(const Instruction& scatter) {
   for (size_t d = 0; d < box.size(); ++d) {
     const auto& inserted = a.inserted_window_dims;
     if (std::find(inserted.begin(), inserted.end(), static_cast<int64_t>(d)) != inserted.end()) continue;
-    sizes[d] = update.dims[static_cast<size_t>(a.update_window_dims[next++])];
+    sizes[d] = update.dims[a.update_window_dims[next++]];
     if (sizes[d] == box[d].end) continue;
     box[d] = {0, box[d].end};
   }
   for (int64_t k = 0; k < places; ++k) {
-    const auto d = static_cast<size_t>(a.scatter_dims_to_operand_dims[static_cast<size_t>(k)]);
+    const auto d = static_cast<size_t>(a.scatter_dims_to_operand_dims[k]);
     const std::optional<int64_t> start = constant_index(indices, k);
     if (start && *start >= 0 && *start <= box[d].end - sizes[d]) box[d] = {*start, *start + sizes[d]};
   }

@@ -56,7 +56,7 @@ DimensionClasses::DimensionClasses(const Computation& computation) {
         members_.emplace_back();
       }
       node = named;
-      std::vector<LeafRef>& members = members_[static_cast<size_t>(named)];
+      std::vector<LeafRef>& members = members_[named];
       if (members.empty() || members.back() != array) members.push_back(array);
     }
   }
@@ -66,7 +66,7 @@ int32_t DimensionClasses::class_of(LeafRef array, int64_t d) const {
   const LeafRef made = resolve(array);
   const auto found = classes_.find({made.instruction, made.leaf});
   LT_ASSERT(found != classes_.end(), "an array of another computation");
-  return found->second[static_cast<size_t>(d)];
+  return found->second[d];
 }
 
 }  // namespace lowtide::engine

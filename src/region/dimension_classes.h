@@ -16,9 +16,9 @@ class DimensionClasses {
   /// The class of dimension d of an array; arrays inside tuples have the classes of their producers.
   int32_t class_of(LeafRef array, int64_t d) const;
   int32_t count() const { return count_; }
-  int64_t extent(int32_t c) const { return extents_[static_cast<size_t>(c)]; }
+  int64_t extent(int32_t c) const { return extents_[c]; }
   /// The arrays that have a dimension of the class, in program order, each once.
-  const std::vector<LeafRef>& members(int32_t c) const { return members_[static_cast<size_t>(c)]; }
+  const std::vector<LeafRef>& members(int32_t c) const { return members_[c]; }
 
  private:
   struct Key {

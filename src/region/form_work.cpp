@@ -24,7 +24,7 @@ std::vector<Work> form_computation(const Computation& computation, const Target&
       continue;
     }
     const Instruction& i = graph.at(draft.outputs[0]);
-    if (states[static_cast<size_t>(draft.outputs[0])] == ValueState::kView) {
+    if (states[draft.outputs[0]] == ValueState::kView) {
       list.push_back({WorkKind::kView, &i, {}});
       continue;
     }

@@ -57,8 +57,8 @@ class Grouping {
   }
 
  private:
-  ValueState state(int32_t place) const { return states_[static_cast<size_t>(place)]; }
-  Group& group(int32_t k) { return groups_[static_cast<size_t>(k)]; }
+  ValueState state(int32_t place) const { return states_[place]; }
+  Group& group(int32_t k) { return groups_[k]; }
 
   int32_t base(int32_t place) const { return base_of(graph_, states_, place); }
 
@@ -67,7 +67,7 @@ class Grouping {
     for (int32_t place = 0; place < graph_.size(); ++place) {
       stored_before_.push_back(bytes);
       if (!is_made(state(place))) continue;
-      piece_[static_cast<size_t>(place)] = static_cast<int32_t>(groups_.size());
+      piece_[place] = static_cast<int32_t>(groups_.size());
       groups_.push_back(state(place) == ValueState::kStored ? region_group(place)
                                                             : Group{.outputs = {place}, .at = place});
       bytes += static_cast<double>(safe_logical_bytes(graph_.at(place).shape));
@@ -129,7 +129,7 @@ class Grouping {
         const auto found = readers_of_updated_.find(stored_leaf(leaf));
         if (found != readers_of_updated_.end()) found->second.push_back(place);
       };
-      const Group& g = groups_[static_cast<size_t>(piece_[static_cast<size_t>(place)])];
+      const Group& g = groups_[piece_[place]];
       for (const LeafRef& input : g.inputs) note(input);
       for (const LeafRef& updated : g.updated) note(updated);
       if (state(place) != ValueState::kGiven) continue;
@@ -149,9 +149,9 @@ class Grouping {
 
   void note_reader(int32_t def, int32_t reader) { readers_[base(def)].push_back(reader); }
 
-  int32_t group_of(int32_t place) const { return find(piece_[static_cast<size_t>(base(place))]); }
+  int32_t group_of(int32_t place) const { return find(piece_[base(place)]); }
   int32_t find(int32_t k) const {
-    while (k != kNoId && moved_to_[static_cast<size_t>(k)] != k) k = moved_to_[static_cast<size_t>(k)];
+    while (k != kNoId && moved_to_[k] != k) k = moved_to_[k];
     return k;
   }
 
@@ -228,8 +228,7 @@ class Grouping {
     }
     // Reductions to few elements gain nothing from one loop around both.
     if (a.heavy && b.heavy && elements(a.extents) < kSmallElements) return false;
-    const double apart =
-        std::abs(stored_before_[static_cast<size_t>(b.at)] - stored_before_[static_cast<size_t>(a.at)]);
+    const double apart = std::abs(stored_before_[b.at] - stored_before_[a.at]);
     if (apart > kFarBytes * (a.bytes + b.bytes) && a.bytes + b.bytes > kSmallElements * 8) return false;
     bool up = true;
     for (const LeafRef& input : b.inputs) {
@@ -255,7 +254,7 @@ class Grouping {
     a.code += b.code;
     a.bytes += b.bytes;
     a.heavy |= b.heavy;
-    moved_to_[static_cast<size_t>(late)] = early;
+    moved_to_[late] = early;
     return true;
   }
 
@@ -273,7 +272,7 @@ class Grouping {
     for (const auto* all : {&a.updated, &b.updated}) {
       for (const LeafRef& updated : *all) {
         for (const int32_t reader : readers_of_updated_[stored_leaf(updated)]) {
-          const int32_t k = find(piece_[static_cast<size_t>(reader)]);
+          const int32_t k = find(piece_[reader]);
           if (k != early && k != late && group(k).at >= a.at) return false;
         }
       }
@@ -329,7 +328,7 @@ class Grouping {
   bool can_wait(const Group& a, int32_t early, const Group& b) {
     for (const int32_t output : a.outputs) {
       for (const int32_t reader : readers_[output]) {
-        const int32_t k = find(piece_[static_cast<size_t>(reader)]);
+        const int32_t k = find(piece_[reader]);
         if (k != early && group(k).at < b.at) return false;
       }
     }
@@ -345,12 +344,12 @@ class Grouping {
       std::erase_if(g.outputs, [&](int32_t output) {
         if (graph_.is_result(output)) return false;
         for (const int32_t reader : readers_[output]) {
-          if (find(piece_[static_cast<size_t>(reader)]) != static_cast<int32_t>(k)) return false;
+          if (find(piece_[reader]) != static_cast<int32_t>(k)) return false;
         }
         for (const ValueGraph::Read& read : graph_.users(output)) {
           if (state(read.user) == ValueState::kView) return false;
         }
-        states_[static_cast<size_t>(output)] = ValueState::kVirtual;
+        states_[output] = ValueState::kVirtual;
         return true;
       });
     }

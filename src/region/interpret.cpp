@@ -81,7 +81,7 @@ class WorkInterpreter {
     if (i.as<ConditionalAttributes>().by_predicate) branch = branch ? 0 : 1;
     if (branch < 0 || branch >= branches) branch = branches - 1;
     const Value argument = arrays.operand(i.operand(static_cast<size_t>(branch) + 1));
-    return run(*i.called[static_cast<size_t>(branch)], {&argument, 1});
+    return run(*i.called[branch], {&argument, 1});
   }
 
   const ModuleWork& work_;

@@ -57,7 +57,7 @@ NodeId RegionElements::element(const Instruction& value, int64_t leaf, const Ind
   for (size_t k = 0; k < leaves.size(); ++k) {
     if (leaves[k] != kNoId) made_.emplace(Key{{&maker, static_cast<int32_t>(k)}, index}, leaves[k]);
   }
-  const NodeId made = leaves[static_cast<size_t>(array.leaf)];
+  const NodeId made = leaves[array.leaf];
   LT_ASSERT(made != kNoId, maker.name + " gave no element");
   LT_ASSERT(nest.node(made).type == shape.type, maker.name + " gave an element of another type");
   return made;
@@ -69,7 +69,7 @@ namespace {
 std::vector<NodeId> made_in_place(ElementContext& context, const Computation& computation,
                                   std::span<const NodeId> arguments) {
   InlinedElements inlined(context, [&](const Instruction& parameter, int64_t, const Index&) {
-    return arguments[static_cast<size_t>(parameter.as<ParameterAttributes>().number)];
+    return arguments[parameter.as<ParameterAttributes>().number];
   });
   std::vector<NodeId> results;
   for (int64_t k = 0; k < leaf_count(computation.root->shape); ++k) {

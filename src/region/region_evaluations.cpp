@@ -79,7 +79,7 @@ RegionEvaluations evaluations_in(const Region& region) {
         } else {
           const auto input = std::find(region.inputs.begin(), region.inputs.end(), read);
           if (input == region.inputs.end()) return;
-          theirs = &all.inputs[static_cast<size_t>(input - region.inputs.begin())];
+          theirs = &all.inputs[input - region.inputs.begin()];
         }
         for (const Evaluations& e : all.ops[op]) {
           add_evaluations(*theirs, evaluations_of_operand(e, user, static_cast<int32_t>(k), shape, in_own_loop));

@@ -23,8 +23,8 @@ void RegionMaker::visit(int32_t root, std::span<const int32_t> outputs) {
     int32_t place;
     size_t next;
   };
-  if (seen_[static_cast<size_t>(root)] == stamp_) return;
-  seen_[static_cast<size_t>(root)] = stamp_;
+  if (seen_[root] == stamp_) return;
+  seen_[root] = stamp_;
   std::vector<Frame> stack{{root, 0}};
   while (!stack.empty()) {
     Frame& frame = stack.back();
@@ -35,11 +35,11 @@ void RegionMaker::visit(int32_t root, std::span<const int32_t> outputs) {
       continue;
     }
     const ValueGraph::Read& read = reads[frame.next++];
-    const bool inside = states_[static_cast<size_t>(read.def)] == ValueState::kVirtual ||
+    const bool inside = states_[read.def] == ValueState::kVirtual ||
                         std::find(outputs.begin(), outputs.end(), read.def) != outputs.end();
     if (inside) {
-      if (seen_[static_cast<size_t>(read.def)] == stamp_) continue;
-      seen_[static_cast<size_t>(read.def)] = stamp_;
+      if (seen_[read.def] == stamp_) continue;
+      seen_[read.def] = stamp_;
       stack.push_back({read.def, 0});
     } else if (frame.place != root || !updates_operand(graph_.at(root), states_, graph_, read.operand)) {
       add_input({&graph_.at(read.def), read.leaf});
@@ -74,7 +74,7 @@ void RegionMaker::add_outputs(int32_t place) {
     if (has_update(i) && rule.updated_operand) {
       const int operand = rule.updated_operand(i, leaf);
       if (operand != kNoId && updates_operand(i, states_, graph_, operand)) {
-        updated = resolve({i.operands[static_cast<size_t>(operand)], 0});
+        updated = resolve({i.operands[operand], 0});
       }
     }
     region_.outputs.push_back({&i, leaf});

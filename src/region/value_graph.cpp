@@ -26,8 +26,7 @@ ValueGraph::ValueGraph(const Computation& computation, const Target& target) : t
   }
   const size_t n = instructions_.size();
   place_.assign(n ? static_cast<size_t>(last_id - first_id_) + 1 : 0, kNoId);
-  for (size_t p = 0; p < n; ++p)
-    place_[static_cast<size_t>(instructions_[p]->id - first_id_)] = static_cast<int32_t>(p);
+  for (size_t p = 0; p < n; ++p) place_[instructions_[p]->id - first_id_] = static_cast<int32_t>(p);
 
   first_read_.assign(n + 1, 0);
   for (size_t p = 0; p < n; ++p) {
@@ -51,13 +50,13 @@ ValueGraph::ValueGraph(const Computation& computation, const Target& target) : t
   for (size_t p = 0; p < n; ++p) first_user_[p + 1] += first_user_[p];
   users_.resize(reads_.size());
   std::vector<int32_t> cursor(first_user_.begin(), first_user_.end());
-  for (const Read& read : reads_) users_[static_cast<size_t>(cursor[static_cast<size_t>(read.def)]++)] = read;
+  for (const Read& read : reads_) users_[cursor[read.def]++] = read;
 
   is_result_.assign(n, false);
   int32_t leaf = 0;
   for_each_leaf(computation.root->shape, [&](const ShapeIndex&, const Shape&) {
     results_.push_back(resolve({computation.root, leaf++}));
-    is_result_[static_cast<size_t>(place_of(*results_.back().instruction))] = true;
+    is_result_[place_of(*results_.back().instruction)] = true;
   });
 
   is_live_.assign(n, false);
@@ -65,13 +64,11 @@ ValueGraph::ValueGraph(const Computation& computation, const Target& target) : t
     const Instruction& i = *instructions_[p];
     if (is_name(i.opcode)) continue;
     bool live = is_result_[p] || has_side_effect(i);
-    for (const Read& read : users(static_cast<int32_t>(p))) live |= is_live_[static_cast<size_t>(read.user)];
+    for (const Read& read : users(static_cast<int32_t>(p))) live |= is_live_[read.user];
     is_live_[p] = live;
   }
 }
 
-int32_t ValueGraph::place_of(const Instruction& instruction) const {
-  return place_[static_cast<size_t>(instruction.id - first_id_)];
-}
+int32_t ValueGraph::place_of(const Instruction& instruction) const { return place_[instruction.id - first_id_]; }
 
 }  // namespace lowtide::engine

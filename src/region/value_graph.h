@@ -23,16 +23,16 @@ class ValueGraph {
   const Target& target() const { return target_; }
 
   int32_t size() const { return static_cast<int32_t>(instructions_.size()); }
-  const Instruction& at(int32_t place) const { return *instructions_[static_cast<size_t>(place)]; }
+  const Instruction& at(int32_t place) const { return *instructions_[place]; }
   int32_t place_of(const Instruction& instruction) const;
   /// The arrays that an instruction reads, by operand, then leaf. Empty for instructions that only rename.
   std::span<const Read> reads(int32_t user) const { return part(reads_, first_read_, user); }
   /// The readers of an instruction, in program order. Instructions that only rename aren't readers.
   std::span<const Read> users(int32_t def) const { return part(users_, first_user_, def); }
   const std::vector<LeafRef>& results() const { return results_; }  ///< of the computation, leaf by leaf
-  bool is_result(int32_t place) const { return is_result_[static_cast<size_t>(place)]; }
+  bool is_result(int32_t place) const { return is_result_[place]; }
   /// Is the instruction needed for a result or an effect?
-  bool is_live(int32_t place) const { return is_live_[static_cast<size_t>(place)]; }
+  bool is_live(int32_t place) const { return is_live_[place]; }
 
  private:
   const Target& target_;

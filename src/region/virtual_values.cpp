@@ -91,7 +91,7 @@ class Decision {
       for (const ValueGraph::Read& read : graph_.reads(place)) {
         const auto def = static_cast<size_t>(read.def);
         const double theirs = states_[def] == ValueState::kVirtual ? largest_given_[def] : bytes_[def];
-        largest_given_[static_cast<size_t>(place)] = std::max(largest_given_[static_cast<size_t>(place)], theirs);
+        largest_given_[place] = std::max(largest_given_[place], theirs);
       }
     }
     const Module& module = graph_.at(0).parent->module();
@@ -111,15 +111,15 @@ class Decision {
 
  private:
   size_t count() const { return static_cast<size_t>(graph_.size()); }
-  ValueState& state(int32_t place) { return states_[static_cast<size_t>(place)]; }
-  ValueState state(int32_t place) const { return states_[static_cast<size_t>(place)]; }
-  OpRole role(int32_t place) const { return roles_[static_cast<size_t>(place)]; }
-  double bytes(int32_t place) const { return bytes_[static_cast<size_t>(place)]; }
+  ValueState& state(int32_t place) { return states_[place]; }
+  ValueState state(int32_t place) const { return states_[place]; }
+  OpRole role(int32_t place) const { return roles_[place]; }
+  double bytes(int32_t place) const { return bytes_[place]; }
 
   /// Computes live ranges and the sizes read from the current states.
   void survey() {
     for (int32_t place = graph_.size(); place-- > 0;) {
-      LastReaders& readers = readers_[static_cast<size_t>(place)];
+      LastReaders& readers = readers_[place];
       readers = {};
       if (graph_.is_result(place)) readers.add(kForever, kForever);
       for (const ValueGraph::Read& read : graph_.users(place)) {
@@ -139,26 +139,24 @@ class Decision {
   }
 
   /// The place until which a reader needs its operands.
-  int32_t last_of(int32_t user) const {
-    return state(user) == ValueState::kVirtual ? readers_[static_cast<size_t>(user)].last : user;
-  }
+  int32_t last_of(int32_t user) const { return state(user) == ValueState::kVirtual ? readers_[user].last : user; }
 
   void decide(int32_t place) {
     if (role(place) != OpRole::kComputed || !graph_.is_live(place)) return;
     const Instruction& i = graph_.at(place);
-    std::vector<Evaluations>& mine = evaluations_[static_cast<size_t>(place)];
+    std::vector<Evaluations>& mine = evaluations_[place];
     mine.clear();
-    repeats_[static_cast<size_t>(place)] = 0;
+    repeats_[place] = 0;
     if (is_virtual(place, mine)) {
       state(place) = ValueState::kVirtual;
       if (!is_free(i) && elements_of(i.shape) != 1) {
-        for (const Evaluations& e : mine) kernel_code_[static_cast<size_t>(e.kernel)] += code_size(i);
+        for (const Evaluations& e : mine) kernel_code_[e.kernel] += code_size(i);
       }
       return;
     }
     state(place) = i.opcode == Opcode::kConstant ? ValueState::kGiven : ValueState::kStored;
     mine.assign(1, evaluations_of_root(place, i.shape));
-    kernel_code_[static_cast<size_t>(place)] = code_size(i);
+    kernel_code_[place] = code_size(i);
   }
 
   /// Fills `mine` with the evaluations that the readers need.
@@ -174,7 +172,7 @@ class Decision {
     if (is_folded_for_scatter(place, mine)) return false;
     if (asks(options_.keep_virtual, i) || is_free(i) || is_wider_than_operand(i)) return true;
     int32_t left = kMostCode;
-    for (const Evaluations& e : mine) left = std::min(left, kMostCode - kernel_code_[static_cast<size_t>(e.kernel)]);
+    for (const Evaluations& e : mine) left = std::min(left, kMostCode - kernel_code_[e.kernel]);
     if (may_be_generated(place)) {
       const int32_t below = code_below(place, kMostCode);
       if (below > left && (left > 0 ? below <= kMostCode || is_waist(place, left) : below > kLittleCode)) return false;
@@ -188,7 +186,7 @@ class Decision {
     const Instruction& user = graph_.at(read.user);
     const Shape& array = shape_of(read);
     const bool update = state(read.user) == ValueState::kStored && (is_update(user) || is_running_fold(user));
-    for (const Evaluations& e : evaluations_[static_cast<size_t>(read.user)]) {
+    for (const Evaluations& e : evaluations_[read.user]) {
       const Evaluations theirs = evaluations_of_operand(e, user, read.operand, array, update);
       add_evaluations(mine, theirs);
       if (mine.size() <= kMostEvaluations) continue;
@@ -261,7 +259,7 @@ class Decision {
       if (!is_update(graph_.at(link))) return false;
       const int operand = rule_of(graph_.at(link).opcode).updated_operand(graph_.at(link), 0);
       if (operand == kNoId) return false;
-      const LeafRef base = resolve({graph_.at(link).operands[static_cast<size_t>(operand)], 0});
+      const LeafRef base = resolve({graph_.at(link).operands[operand], 0});
       link = graph_.place_of(*base.instruction);
       if (sliced) readers = readers_of(link, false);
       if (role(link) != OpRole::kComputed) return readers != Readers::kOthers;
@@ -280,7 +278,7 @@ class Decision {
         continue;
       const int operand = rule_of(user.opcode).updated_operand(user, 0);
       if (operand == kNoId || operand == read.operand) continue;
-      const LeafRef array = resolve({user.operands[static_cast<size_t>(operand)], 0});
+      const LeafRef array = resolve({user.operands[operand], 0});
       if (role(graph_.place_of(*array.instruction)) == OpRole::kComputed || !reads_elsewhere(place, array, user))
         continue;
       return true;
@@ -358,13 +356,12 @@ class Decision {
       for (size_t j = 0; j < k; ++j) first &= mine[j].kernel != mine[k].kernel;
       kernels += first;
     }
-    const int32_t last = readers_[static_cast<size_t>(place)].last;
-    const double between =
-        last == kForever ? 0 : stored_before_[static_cast<size_t>(last)] - stored_before_[static_cast<size_t>(place)];
+    const int32_t last = readers_[place].last;
+    const double between = last == kForever ? 0 : stored_before_[last] - stored_before_[place];
     const bool repeated = evaluated > elements * 1.001;
     if (!repeated && between <= bytes(place)) return false;
     const bool generated = is_generated(place);
-    repeats_[static_cast<size_t>(place)] = generated ? evaluated / elements : 0;
+    repeats_[place] = generated ? evaluated / elements : 0;
     if (generated && serves_repeated(place)) return false;
     const Chain chain = chain_of(place, last);
     if (chain.input_bytes == 0 && chain.ns <= cost_.lookup_ns()) return false;
@@ -380,13 +377,11 @@ class Decision {
   }
 
   /// Is it computed from indices, scalars and small arrays only?
-  bool is_generated(int32_t place) const {
-    return largest_read_[static_cast<size_t>(place)] <= kLittleRead * bytes(place);
-  }
+  bool is_generated(int32_t place) const { return largest_read_[place] <= kLittleRead * bytes(place); }
 
   /// Would it be generated if everything possible were virtual, and is it large enough to matter?
   bool may_be_generated(int32_t place) const {
-    return bytes(place) > kSmallBytes && largest_given_[static_cast<size_t>(place)] <= kLittleRead * bytes(place);
+    return bytes(place) > kSmallBytes && largest_given_[place] <= kLittleRead * bytes(place);
   }
 
   /// The code size of a value and the virtual values below it; counting stops above `most`.
@@ -400,7 +395,7 @@ class Decision {
       const Instruction& i = graph_.at(user);
       if (!is_free(i) && elements_of(i.shape) != 1) code += code_size(i);
       for (const ValueGraph::Read& read : graph_.reads(user)) {
-        int32_t& seen = seen_[static_cast<size_t>(read.def)];
+        int32_t& seen = seen_[read.def];
         if (seen == stamp_ || state(read.def) != ValueState::kVirtual) continue;
         seen = stamp_;
         open.push_back(read.def);
@@ -433,10 +428,10 @@ class Decision {
   /// value included, was already compared with storing them; storing this one too would only seem cheaper, since the
   /// rest of the chain is recomputed anyway.
   bool serves_repeated(int32_t place) const {
-    const double mine = repeats_[static_cast<size_t>(place)];
+    const double mine = repeats_[place];
     return std::ranges::all_of(graph_.users(place), [&](const ValueGraph::Read& read) {
       return !graph_.is_live(read.user) ||
-             (state(read.user) == ValueState::kVirtual && repeats_[static_cast<size_t>(read.user)] >= mine * 0.999);
+             (state(read.user) == ValueState::kVirtual && repeats_[read.user] >= mine * 0.999);
     });
   }
 
@@ -456,9 +451,9 @@ class Decision {
     while (!open.empty()) {
       const int32_t user = open.back();
       open.pop_back();
-      chain.ns += ns_[static_cast<size_t>(user)];
+      chain.ns += ns_[user];
       for (const ValueGraph::Read& read : graph_.reads(user)) {
-        int32_t& seen = seen_[static_cast<size_t>(read.def)];
+        int32_t& seen = seen_[read.def];
         if (seen == stamp_) continue;
         seen = stamp_;
         if (state(read.def) != ValueState::kVirtual || ++looked > kMostChain) {
@@ -466,7 +461,7 @@ class Decision {
           const double bytes = static_cast<double>(safe_logical_bytes(array));
           chain.input_bytes += std::min(bytes, elements * stored_bytes(array.type));
           const bool stays = keeps_arguments_ && graph_.at(read.def).opcode == Opcode::kParameter;
-          if (!stays && readers_[static_cast<size_t>(read.def)].without(user) < last) {
+          if (!stays && readers_[read.def].without(user) < last) {
             chain.kept_bytes += bytes;
           }
         } else {
@@ -508,11 +503,11 @@ class Decision {
 }  // namespace
 
 bool asks(const std::vector<bool>& list, const Instruction& i) {
-  return static_cast<size_t>(i.id) < list.size() && list[static_cast<size_t>(i.id)];
+  return static_cast<size_t>(i.id) < list.size() && list[i.id];
 }
 
 int32_t base_of(const ValueGraph& graph, const std::vector<ValueState>& states, int32_t place) {
-  while (states[static_cast<size_t>(place)] == ValueState::kView) place = graph.reads(place)[0].def;
+  while (states[place] == ValueState::kView) place = graph.reads(place)[0].def;
   return place;
 }
 
@@ -523,8 +518,8 @@ std::vector<ValueState> decide_values(const ValueGraph& graph, const FormOptions
 bool updates_operand(const Instruction& i, const std::vector<ValueState>& states, const ValueGraph& graph,
                      int32_t operand) {
   if (!updates(i, operand)) return false;
-  const LeafRef updated = resolve({i.operands[static_cast<size_t>(operand)], 0});
-  return states[static_cast<size_t>(graph.place_of(*updated.instruction))] != ValueState::kVirtual;
+  const LeafRef updated = resolve({i.operands[operand], 0});
+  return states[graph.place_of(*updated.instruction)] != ValueState::kVirtual;
 }
 
 }  // namespace lowtide::engine

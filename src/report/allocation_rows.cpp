@@ -57,7 +57,7 @@ class Namer {
     const Shape* at = &shape;
     for (const int64_t i : index) {
       if (!at->is_tuple() || i < 0 || i >= static_cast<int64_t>(at->elements.size())) return false;
-      at = &at->elements[static_cast<size_t>(i)];
+      at = &at->elements[i];
     }
     return at->is_array();
   }

@@ -105,7 +105,7 @@ void Categories::mark_update_cones() {
     while (!open.empty() && seen.size() < kLargestCone) {
       const Instruction& i = *open.back();
       open.pop_back();
-      in_any[static_cast<size_t>(i.id)] = true;
+      in_any[i.id] = true;
       bool from_smaller = !i.operands.empty();
       for (const Instruction* operand : i.operands) {
         if (!has_elements(operand->shape, count)) continue;
@@ -125,7 +125,7 @@ void Categories::mark_update_cones() {
   });
   const auto read_by_update_alone = [&](const Instruction& argument) {
     return std::all_of(graph_.users(argument).begin(), graph_.users(argument).end(),
-                       [&](const Instruction* user) { return in_any[static_cast<size_t>(user->id)]; });
+                       [&](const Instruction* user) { return in_any[user->id]; });
   };
   for (const Cone& cone : cones) {
     if (cone.arguments.size() < 2) continue;
@@ -133,15 +133,15 @@ void Categories::mark_update_cones() {
                                                [&](const Instruction* a) { return !read_by_update_alone(*a); });
     if (!updates_parameter || cone.made.empty()) continue;
     for (const Instruction* a : cone.arguments) {
-      if (read_by_update_alone(*a)) optimiser_state_[static_cast<size_t>(a->id)] = true;
+      if (read_by_update_alone(*a)) optimiser_state_[a->id] = true;
     }
-    for (const Instruction* i : cone.made) gradient_[static_cast<size_t>(i->id)] = true;
+    for (const Instruction* i : cone.made) gradient_[i->id] = true;
   }
 }
 
 Category Categories::of_argument(const Instruction& parameter) const {
   if (argument_group(parameter.metadata.op_name) == "opt_state") return Category::kOptimiserState;
-  return optimiser_state_[static_cast<size_t>(parameter.id)] ? Category::kOptimiserState : Category::kParameter;
+  return optimiser_state_[parameter.id] ? Category::kOptimiserState : Category::kParameter;
 }
 
 bool Categories::has_parameter_shape(const Shape& shape) const {
@@ -191,7 +191,7 @@ Category Categories::of_value(const ValueRef& value) const {
     const bool backward = is_backward(i) || (update != nullptr && is_backward(*update)) || reads_stacks(i);
     return backward && has_parameter_shape(shape) ? Category::kGradient : Category::kSavedForBackward;
   }
-  if (gradient_[static_cast<size_t>(i.id)] && has_parameter_shape(shape)) return Category::kGradient;
+  if (gradient_[i.id] && has_parameter_shape(shape)) return Category::kGradient;
   if (is_backward(i) && has_parameter_shape(shape)) return Category::kGradient;
   return Category::kTemporary;
 }

@@ -23,7 +23,7 @@ int64_t parameter_number(const Instruction& parameter) {
 // The value that a root tuple has as element `index`; the root itself if it isn't a tuple.
 ValueRef element_of_root(const Instruction& root, const ShapeIndex& index) {
   if (root.opcode == Opcode::kTuple && !index.empty() && index[0] < static_cast<int64_t>(root.operands.size())) {
-    return {root.operands[static_cast<size_t>(index[0])], without_first(index)};
+    return {root.operands[index[0]], without_first(index)};
   }
   return {&root, index};
 }
@@ -39,7 +39,7 @@ Graph::Graph(const Module& module) : module_(&module) {
   for (const auto& computation : module.computations()) {
     for (const auto& instruction : computation->instructions()) {
       for (const Instruction* operand : instruction->operands) {
-        auto& users = users_[static_cast<size_t>(operand->id)];
+        auto& users = users_[operand->id];
         if (users.empty() || users.back() != instruction.get()) users.push_back(instruction.get());
       }
       for (const Computation* called : instruction->called) {

@@ -14,9 +14,7 @@ class Graph {
   explicit Graph(const Module& module);
 
   const Module& module() const { return *module_; }
-  const std::vector<const Instruction*>& users(const Instruction& instruction) const {
-    return users_[static_cast<size_t>(instruction.id)];
-  }
+  const std::vector<const Instruction*>& users(const Instruction& instruction) const { return users_[instruction.id]; }
   /// The instructions that call `computation`, in program order.
   const std::vector<const Instruction*>& callers(const Computation& computation) const;
 

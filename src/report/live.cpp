@@ -12,7 +12,7 @@ WhyAlive::WhyAlive(const Graph& graph, const Account& account) : graph_(graph), 
   for (size_t s = 0; s < account.timeline.size(); ++s) {
     const Instruction* instruction = account.timeline[s].instruction;
     if (instruction == nullptr) continue;
-    Step& first = first_step_[static_cast<size_t>(instruction->id)];
+    Step& first = first_step_[instruction->id];
     if (first < 0) first = static_cast<Step>(s);
   }
   const Instruction* root = graph.module().entry->root;
@@ -32,9 +32,7 @@ WhyAlive::WhyAlive(const Graph& graph, const Account& account) : graph_(graph), 
   });
 }
 
-Step WhyAlive::first_step(const Instruction& instruction) const {
-  return first_step_[static_cast<size_t>(instruction.id)];
-}
+Step WhyAlive::first_step(const Instruction& instruction) const { return first_step_[instruction.id]; }
 
 int64_t WhyAlive::result_of(const AccountBuffer& buffer) const {
   for (const ValueRef& value : buffer.values) {
@@ -71,7 +69,7 @@ std::string WhyAlive::why(const AccountBuffer& buffer, const ArgumentRow* argume
     const Instruction& reader = *buffer.last_reader;
     const Step step = first_step(reader);
     last = fmt::format("read by %{}", reader.name);
-    std::string phase = step >= 0 ? phase_of(account_.timeline[static_cast<size_t>(step)]) : "";
+    std::string phase = step >= 0 ? phase_of(account_.timeline[step]) : "";
     if (!phase.empty() && phase.find('%') == std::string::npos) last += fmt::format(" ({})", phase);
     if (step >= 0 && buffer.dies > account_.peak_step + 1) {
       const Step later = buffer.dies - account_.peak_step - 1;

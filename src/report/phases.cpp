@@ -55,18 +55,18 @@ std::vector<Phase> phases_of(const Account& account) {
   std::vector<std::string> names(account.timeline.size());
   Step forward_scan_end = 0, backward_begin = steps, backward_scan_begin = steps;
   for (Step s = steps; s-- > 0;) {
-    std::string& name = names[static_cast<size_t>(s)] = phase_of(account.timeline[static_cast<size_t>(s)]);
+    std::string& name = names[s] = phase_of(account.timeline[s]);
     if (name == "forward scan") forward_scan_end = std::max(forward_scan_end, s + 1);
     if (name.starts_with("backward")) backward_begin = s;
     if (name == "backward scan") backward_scan_begin = s;
   }
   for (Step s = 0; s < steps; ++s) {
-    std::string& name = names[static_cast<size_t>(s)];
+    std::string& name = names[s];
     // Between the scans over layers are the head and the loss, and their gradients.
     const bool between = forward_scan_end > 0 && s >= forward_scan_end && s < backward_scan_begin;
     if (between && (name == "forward" || name == "backward")) name = "loss";
     // Named steps that are neither forward nor backward, once there are gradients, apply them.
-    const Instruction* i = account.timeline[static_cast<size_t>(s)].instruction;
+    const Instruction* i = account.timeline[s].instruction;
     const bool named = i != nullptr && !i->metadata.op_name.empty();
     if (name.empty() && named && s > backward_begin) name = "update";
     if (name.empty() && s > 0) name = names[static_cast<size_t>(s) - 1];

@@ -116,7 +116,7 @@ std::string profile_trace(const Profile& profile) {
   Json events = Json::array();
   events.push_back({{"ph", "M"}, {"pid", 1}, {"name", "process_name"}, {"args", {{"name", profile.module}}}});
   for (const Profile::Span& span : profile.spans) {
-    const Profile::Step& step = profile.steps[static_cast<size_t>(span.step)];
+    const Profile::Step& step = profile.steps[span.step];
     events.push_back({{"ph", "X"},
                       {"pid", 1},
                       {"tid", 1},

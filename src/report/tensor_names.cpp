@@ -56,7 +56,7 @@ std::string result_path(const Module& module, const ShapeIndex& index) {
     return path_of(path_of_parameter(*parameters[k]), alias.operand_index);
   }
   const Instruction* made = module.entry->root;
-  if (made->opcode == Opcode::kTuple && index.size() == 1) made = made->operands[static_cast<size_t>(index[0])];
+  if (made->opcode == Opcode::kTuple && index.size() == 1) made = made->operands[index[0]];
   if (made->opcode == Opcode::kParameter) return path_of_parameter(*made);
   return user_scopes(made->metadata.op_name);
 }
@@ -147,7 +147,7 @@ class Names {
     std::vector<std::string> known, near;
     for (const Tokens& tokens : tokens_) known.push_back(plain(tokens));
     for (const std::string& found : near_words(plain(path_tokens(name)), known)) {
-      near.push_back(paths_[static_cast<size_t>(std::ranges::find(known, found) - known.begin())]);
+      near.push_back(paths_[std::ranges::find(known, found) - known.begin()]);
     }
     return near;
   }

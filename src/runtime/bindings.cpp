@@ -52,8 +52,8 @@ std::vector<Array> result_arrays(const Module& module, size_t& leaves) {
 
 const Storage* storage_of(const Program& program, int32_t slot) {
   if (slot < 0) return nullptr;
-  const int32_t storage = program.slots[static_cast<size_t>(slot)].storage;
-  return storage < 0 ? nullptr : &program.storages[static_cast<size_t>(storage)];
+  const int32_t storage = program.slots[slot].storage;
+  return storage < 0 ? nullptr : &program.storages[storage];
 }
 
 /// How an argument gets its elements: once, and again before each further run if it is donated.

@@ -30,7 +30,7 @@ ValueMemory::ValueMemory(const Program& program, std::span<const Value> argument
   for (const Storage& storage : program.storages) {
     if (storage.kind != StorageKind::kOutput) continue;
     bytes_.emplace_back(static_cast<size_t>(storage.bytes));
-    memory_.outputs[static_cast<size_t>(storage.number)] = bytes_.back().data();
+    memory_.outputs[storage.number] = bytes_.back().data();
   }
 }
 

@@ -39,7 +39,7 @@ class Assemble {
            std::vector<LivePieces>& alive)
       : flow_(flow), classes_(classes), nests_(nests), alive_(alive), rotates_(classes.all.size(), false) {
     for (const auto& [next, moves] : loop_moves) {
-      for (const int32_t c : moves.to) rotates_[static_cast<size_t>(c)] = true;
+      for (const int32_t c : moves.to) rotates_[c] = true;
     }
     const size_t count = classes.all.size();
     out_ = Hosting(count);
@@ -70,12 +70,12 @@ class Assemble {
     Step step = 0;
   };
 
-  int32_t class_of(ValueId v) const { return classes_.of[static_cast<size_t>(v)]; }
-  const ValueClass& at(int32_t c) const { return classes_.all[static_cast<size_t>(c)]; }
-  const LivePieces& alive(int32_t c) const { return alive_[static_cast<size_t>(c)]; }
+  int32_t class_of(ValueId v) const { return classes_.of[v]; }
+  const ValueClass& at(int32_t c) const { return classes_.all[c]; }
+  const LivePieces& alive(int32_t c) const { return alive_[c]; }
   bool in_arena(int32_t c) const { return at(c).argument == kNoId && at(c).output == kNoId && !at(c).in_host; }
-  bool is_guest(int32_t c) const { return out_.host[static_cast<size_t>(c)] != kNoId; }
-  bool moves(int32_t c) const { return rotates_[static_cast<size_t>(c)]; }
+  bool is_guest(int32_t c) const { return out_.host[c] != kNoId; }
+  bool moves(int32_t c) const { return rotates_[c]; }
 
   void settle(Step step, int32_t host, const std::vector<Part>& parts) {
     const ValueClass& memory = at(host);
@@ -83,25 +83,25 @@ class Assemble {
     if (is_given || memory.in_host || is_guest(host) || moves(host)) return;
     std::vector<Guest> come;
     for (const Part& part : parts) {
-      const int32_t c = class_of(flow_.steps[static_cast<size_t>(step)].reads[static_cast<size_t>(part.input)]);
+      const int32_t c = class_of(flow_.steps[step].reads[part.input]);
       const Guest guest{c, part.offset, part.offset + part.bytes, step};
-      if (asked_[static_cast<size_t>(c)] == step || !may_come(guest, host)) continue;
-      asked_[static_cast<size_t>(c)] = step;
+      if (asked_[c] == step || !may_come(guest, host)) continue;
+      asked_[c] = step;
       come.push_back(guest);
     }
     if (come.empty() || !is_no_dearer(host, come)) return;
     for (const Guest& guest : come) {
-      out_.host[static_cast<size_t>(guest.id)] = host;
-      out_.offset[static_cast<size_t>(guest.id)] = guest.begin;
-      out_.part[static_cast<size_t>(guest.id)] = true;
-      guests_[static_cast<size_t>(host)].push_back(guest);
+      out_.host[guest.id] = host;
+      out_.offset[guest.id] = guest.begin;
+      out_.part[guest.id] = true;
+      guests_[host].push_back(guest);
     }
   }
 
   /// Adds bytes to `load`, which begins at step `first`, while these pieces are live.
   static void add(std::vector<int64_t>& load, Step first, const LivePieces& pieces, int64_t bytes) {
     for (const Lifetime& life : pieces) {
-      for (Step s = life.born; s < life.dies; ++s) load[static_cast<size_t>(s - first)] += bytes;
+      for (Step s = life.born; s < life.dies; ++s) load[s - first] += bytes;
     }
   }
 
@@ -118,7 +118,7 @@ class Assemble {
       add(now, first, without(longer, alive(host)), at(host).bytes);
       if (std::ranges::max(now) > before) return false;
       longer.insert(longer.end(), alive(host).begin(), alive(host).end());
-      alive_[static_cast<size_t>(host)] = united(std::move(longer));
+      alive_[host] = united(std::move(longer));
     }
     std::ranges::copy(now, load_.begin() + first);
     return true;
@@ -127,12 +127,11 @@ class Assemble {
   bool may_come(const Guest& guest, int32_t host) const {
     const int32_t c = guest.id;
     const ValueClass& k = at(c);
-    if (c == host || !in_arena(c) || k.constant || is_guest(c) || moves(c) || !guests_[static_cast<size_t>(c)].empty())
-      return false;
+    if (c == host || !in_arena(c) || k.constant || is_guest(c) || moves(c) || !guests_[c].empty()) return false;
     if (k.bytes == 0 || k.bytes != guest.end - guest.begin) return false;
     if (meet_besides(alive(c), alive(host), guest.step)) return false;
     // Parts of one step lie next to each other.
-    return std::ranges::none_of(guests_[static_cast<size_t>(host)], [&](const Guest& other) {
+    return std::ranges::none_of(guests_[host], [&](const Guest& other) {
       return other.step != guest.step && other.begin < guest.end && guest.begin < other.end &&
              meet_besides(alive(c), alive(other.id), -1);
     });
@@ -157,13 +156,13 @@ Hosting assemble(const Flow& flow, const Classes& classes, const LoopMovesOf& lo
 }
 
 bool is_assembled(const FlowStep& step, const Classes& classes, const Hosting& hosting, NestCache& nests) {
-  const auto class_of = [&](ValueId v) { return static_cast<size_t>(classes.of[static_cast<size_t>(v)]); };
+  const auto class_of = [&](ValueId v) { return static_cast<size_t>(classes.of[v]); };
   if (step.way) return false;
   for (size_t o = 0; o < step.writes.size(); ++o) {
     const std::vector<Part>& parts = nests.assembly(*step.work, static_cast<int32_t>(o));
     if (!is_complete(step.work->region, o, parts)) return false;
     for (const Part& part : parts) {
-      const size_t c = class_of(step.reads[static_cast<size_t>(part.input)]);
+      const size_t c = class_of(step.reads[part.input]);
       const bool there = hosting.part[c] && hosting.host[c] == static_cast<int32_t>(class_of(step.writes[o])) &&
                          hosting.offset[c] == part.offset;
       if (!there && part.bytes > 0) return false;

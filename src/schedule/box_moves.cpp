@@ -34,7 +34,7 @@ class PlanBoxMoves {
   }
 
  private:
-  const NestBuffer& buffer(int32_t b) const { return nest_.buffers[static_cast<size_t>(b)]; }
+  const NestBuffer& buffer(int32_t b) const { return nest_.buffers[b]; }
 
   /// Is every loop of block 0 a piece with one store that moves a box of the operand, or doesn't use the operand?
   bool find_moves() {
@@ -45,7 +45,7 @@ class PlanBoxMoves {
       if (store.piece == kNoId || store.buffer != to_ || std::ranges::find(pieces, store.piece) != pieces.end())
         return false;
       pieces.push_back(store.piece);
-      const Node& value = nest_.nodes[static_cast<size_t>(store.value)];
+      const Node& value = nest_.nodes[store.value];
       const bool moves = value.kind == NodeKind::kLoad && value.buffer == from_ &&
                          value.affine.terms == store.element.terms && buffer(to_).type == buffer(from_).type;
       out_.runs.push_back(!moves);
@@ -67,7 +67,7 @@ class PlanBoxMoves {
     BoxMove box;
     box.to = element.constant;
     for (const auto& term : element.terms) {
-      const Node& atom = nest_.nodes[static_cast<size_t>(term.atom)];
+      const Node& atom = nest_.nodes[term.atom];
       if (atom.kind != NodeKind::kLoopIndex || term.coefficient <= 0) return false;
       box.to += term.coefficient * atom.least;
       const int64_t extent = atom.greatest - atom.least + 1;

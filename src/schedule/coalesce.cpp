@@ -56,15 +56,14 @@ class Coalesce {
 
  private:
   ValueId find(ValueId v) {
-    while (up_[static_cast<size_t>(v)] != v)
-      v = up_[static_cast<size_t>(v)] = up_[static_cast<size_t>(up_[static_cast<size_t>(v)])];
+    while (up_[v] != v) v = up_[v] = up_[up_[v]];
     return v;
   }
 
   /// The caller's arguments keep their values unless they are donated.
   void keep_arguments() {
     for (size_t a = 0; a < flow_.arguments.size(); ++a) {
-      LivePieces& pieces = live_.of[static_cast<size_t>(flow_.arguments[a])];
+      LivePieces& pieces = live_.of[flow_.arguments[a]];
       if (!donations_.donated[a]) {
         pieces = {{0, flow_.finish() + 1}};
       } else if (pieces.empty()) {
@@ -78,27 +77,27 @@ class Coalesce {
     made_in_.assign(values_.count(), 0);
     for (size_t s = 0; s < flow_.steps.size(); ++s) {
       const FlowStep& step = flow_.steps[s];
-      for (const ValueId v : step.reads) readers_[static_cast<size_t>(v)].push_back(static_cast<Step>(s));
-      for (const Move& m : step.updates) readers_[static_cast<size_t>(m.from)].push_back(static_cast<Step>(s));
+      for (const ValueId v : step.reads) readers_[v].push_back(static_cast<Step>(s));
+      for (const Move& m : step.updates) readers_[m.from].push_back(static_cast<Step>(s));
       for (const Move& m : step.moves) {
-        readers_[static_cast<size_t>(m.from)].push_back(static_cast<Step>(s));
-        if (step.kind == FlowKind::kLoopBegin) made_in_[static_cast<size_t>(m.to)] = step.frame;
+        readers_[m.from].push_back(static_cast<Step>(s));
+        if (step.kind == FlowKind::kLoopBegin) made_in_[m.to] = step.frame;
       }
-      for (const ValueId v : step.writes) made_in_[static_cast<size_t>(v)] = step.frame;
+      for (const ValueId v : step.writes) made_in_[v] = step.frame;
     }
   }
 
   void pin() {
     for (size_t a = 0; a < flow_.arguments.size(); ++a) {
-      ValueClass& c = classes_[static_cast<size_t>(flow_.arguments[a])];
+      ValueClass& c = classes_[flow_.arguments[a]];
       c.argument = static_cast<int32_t>(a);
       c.donated = donations_.donated[a];
     }
     for (size_t o = 0; o < flow_.outputs.size(); ++o) {
       const int32_t argument = donations_.argument_of_output[o];
-      classes_[static_cast<size_t>(flow_.outputs[o])].output = static_cast<int32_t>(o);
+      classes_[flow_.outputs[o]].output = static_cast<int32_t>(o);
       // Both are the argument's memory, even if other values are there in between.
-      if (argument != kNoId) merge(flow_.arguments[static_cast<size_t>(argument)], find(flow_.outputs[o]));
+      if (argument != kNoId) merge(flow_.arguments[argument], find(flow_.outputs[o]));
     }
   }
 
@@ -106,10 +105,10 @@ class Coalesce {
     std::vector<Tie> ties;
     std::vector<int32_t> depth(flow_.frames.size(), 0);
     for (size_t f = 1; f < depth.size(); ++f) {
-      depth[f] = depth[static_cast<size_t>(flow_.frames[f].parent)] + (flow_.frames[f].is_loop ? 1 : 0);
+      depth[f] = depth[flow_.frames[f].parent] + (flow_.frames[f].is_loop ? 1 : 0);
     }
     for (const FlowStep& step : flow_.steps) {
-      const int64_t runs = int64_t{1} << std::min(12, 3 * depth[static_cast<size_t>(step.frame)]);
+      const int64_t runs = int64_t{1} << std::min(12, 3 * depth[step.frame]);
       const auto add = [&](ValueId a, ValueId b, bool saves_copy) {
         if (values_.bytes(a) == values_.bytes(b)) ties.push_back({a, b, values_.bytes(a) * runs, saves_copy});
       };
@@ -126,7 +125,7 @@ class Coalesce {
   void try_merge(const Tie& tie) {
     const ValueId a = find(tie.a), b = find(tie.b);
     if (a == b) return;
-    const ValueClass &x = classes_[static_cast<size_t>(a)], &y = classes_[static_cast<size_t>(b)];
+    const ValueClass &x = classes_[a], &y = classes_[b];
     const bool x_fixed = x.argument != kNoId || x.output != kNoId, y_fixed = y.argument != kNoId || y.output != kNoId;
     const auto note = [&](std::string why) {
       if (tie.saves_copy) apart_.emplace(std::pair(tie.a, tie.b), std::move(why));
@@ -150,13 +149,13 @@ class Coalesce {
     const std::string leaf = made.instruction->shape.is_tuple() ? "#" + std::to_string(made.leaf) : "";
     return "%" + made.instruction->name + leaf;
   }
-  const std::string& step_name(Step step) const { return flow_.steps[static_cast<size_t>(step)].instruction->name; }
+  const std::string& step_name(Step step) const { return flow_.steps[step].instruction->name; }
   static std::string memory_of(const ValueClass& c) {
     return c.argument != kNoId ? "argument " + std::to_string(c.argument) : "result " + std::to_string(c.output);
   }
 
   std::pair<const Piece*, const Piece*> find_clash(ValueId a, ValueId b) {
-    const auto &x = pieces_[static_cast<size_t>(a)], &y = pieces_[static_cast<size_t>(b)];
+    const auto &x = pieces_[a], &y = pieces_[b];
     size_t first = 0;  // pieces of y before this one died before x's current piece was born
     for (const Piece& p : x) {
       while (first < y.size() && y[first].life.dies <= p.life.born) ++first;
@@ -171,15 +170,15 @@ class Coalesce {
 
   /// Does the later value update a part of the earlier one, and does nothing read that part afterwards?
   bool read_beside(const Piece& earlier, const Piece& later) {
-    const ValueClass& memory = classes_[static_cast<size_t>(find(earlier.value))];
+    const ValueClass& memory = classes_[find(earlier.value)];
     if (memory.argument != kNoId && !memory.donated) return false;  // the caller reads it after the program
     const Step at = later.life.born;
-    const FlowStep& update = flow_.steps[static_cast<size_t>(at)];
+    const FlowStep& update = flow_.steps[at];
     // In another loop, readers before the update run again after it.
-    if (update.frame != made_in_[static_cast<size_t>(earlier.value)]) return false;
-    for (const Step reader : readers_[static_cast<size_t>(earlier.value)]) {
+    if (update.frame != made_in_[earlier.value]) return false;
+    for (const Step reader : readers_[earlier.value]) {
       if (reader < at || reader >= earlier.life.dies) continue;
-      const FlowStep& step = flow_.steps[static_cast<size_t>(reader)];
+      const FlowStep& step = flow_.steps[reader];
       if (step.frame != update.frame) return false;
       if (reader == at ? !in_place_.may(at, earlier.value, later.value)
                        : !in_place_.reads_beside(reader, earlier.value, at, later.value)) {
@@ -200,15 +199,14 @@ class Coalesce {
   }
 
   void merge(ValueId a, ValueId b) {
-    if (classes_[static_cast<size_t>(a)].values.size() < classes_[static_cast<size_t>(b)].values.size())
-      std::swap(a, b);
-    ValueClass &x = classes_[static_cast<size_t>(a)], &y = classes_[static_cast<size_t>(b)];
-    up_[static_cast<size_t>(b)] = a;
+    if (classes_[a].values.size() < classes_[b].values.size()) std::swap(a, b);
+    ValueClass &x = classes_[a], &y = classes_[b];
+    up_[b] = a;
     x.values.insert(x.values.end(), y.values.begin(), y.values.end());
     if (x.argument == kNoId) x.argument = y.argument;
     if (x.output == kNoId) x.output = y.output;
     x.donated = x.donated || y.donated;
-    auto &to = pieces_[static_cast<size_t>(a)], &from = pieces_[static_cast<size_t>(b)];
+    auto &to = pieces_[a], &from = pieces_[b];
     const auto middle = static_cast<std::ptrdiff_t>(to.size());
     to.insert(to.end(), from.begin(), from.end());
     std::inplace_merge(to.begin(), to.begin() + middle, to.end(),
@@ -223,11 +221,11 @@ class Coalesce {
     out.of.resize(up_.size(), kNoId);
     for (size_t v = 0; v < up_.size(); ++v) {
       // Values without pieces, such as other names of carries, need no memory.
-      if (pieces_[static_cast<size_t>(find(static_cast<ValueId>(v)))].empty()) continue;
-      int32_t& n = number[static_cast<size_t>(find(static_cast<ValueId>(v)))];
+      if (pieces_[find(static_cast<ValueId>(v))].empty()) continue;
+      int32_t& n = number[find(static_cast<ValueId>(v))];
       if (n == kNoId) {
         n = static_cast<int32_t>(out.all.size());
-        out.all.push_back(std::move(classes_[static_cast<size_t>(find(static_cast<ValueId>(v)))]));
+        out.all.push_back(std::move(classes_[find(static_cast<ValueId>(v))]));
       }
       out.of[v] = n;
     }
@@ -265,7 +263,7 @@ Donations find_donations(const Module& module, const Partitioning& sizes) {
   }
   out.argument_of_output.assign(static_cast<size_t>(leaves.count(*module.entry->root)), kNoId);
   for (const Donation::Pair& pair : donation.pairs) {
-    out.argument_of_output[static_cast<size_t>(pair.result)] = number[static_cast<size_t>(pair.argument)];
+    out.argument_of_output[pair.result] = number[pair.argument];
   }
   return out;
 }

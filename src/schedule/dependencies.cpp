@@ -69,7 +69,7 @@ class FindDependencies {
     std::vector<ByteAccess> out;
     if (step.kind == StepKind::kRotate) {
       const Homes before = homes_;
-      for (size_t i = 0; i < step.to.size(); ++i) home(step.to[i]) = before[static_cast<size_t>(step.from[i])];
+      for (size_t i = 0; i < step.to.size(); ++i) home(step.to[i]) = before[step.from[i]];
       return out;
     }
     if (step.assembled) return out;
@@ -97,7 +97,7 @@ class FindDependencies {
       if (trips > 0 && homes_ == first) break;  // the addresses have recurred
       if (trips == kMostTrips) {
         for (Block& block : step.blocks) wait_one_by_one(block);
-        for (const int32_t slot : step.settle) out.push_back(access(slot, first[static_cast<size_t>(slot)], true));
+        for (const int32_t slot : step.settle) out.push_back(access(slot, first[slot], true));
         homes_ = first;
         return out;
       }
@@ -123,7 +123,7 @@ class FindDependencies {
 
   void settle(const ProgramStep& loop, const Homes& first, std::vector<ByteAccess>& out) {
     for (const int32_t slot : loop.settle) {
-      const int32_t goes_to = first[static_cast<size_t>(slot)];
+      const int32_t goes_to = first[slot];
       if (home(slot) == goes_to) continue;
       add(out, slot, false);
       out.push_back(access(slot, goes_to, true));
@@ -139,14 +139,14 @@ class FindDependencies {
     all.insert(all.end(), more.begin(), more.end());
   }
   void add(std::vector<ByteAccess>& all, int32_t slot, bool writes) { all.push_back(access(slot, home(slot), writes)); }
-  int32_t& home(int32_t slot) { return homes_[static_cast<size_t>(slot)]; }
+  int32_t& home(int32_t slot) { return homes_[slot]; }
 
   /// The bytes of `slot` when it has the first address of slot `home`.
   ByteAccess access(int32_t slot, int32_t home, bool writes) const {
-    const Slot& there = program_.slots[static_cast<size_t>(home)];
-    const Storage& storage = program_.storages[static_cast<size_t>(there.storage)];
+    const Slot& there = program_.slots[home];
+    const Storage& storage = program_.storages[there.storage];
     const int64_t begin = there.offset + (storage.is_in_arena() ? storage.offset : 0);
-    return {storage.space(there.storage), begin, begin + program_.slots[static_cast<size_t>(slot)].bytes, writes};
+    return {storage.space(there.storage), begin, begin + program_.slots[slot].bytes, writes};
   }
 
   Program& program_;

@@ -164,12 +164,12 @@ class LayOut {
     const int32_t frame = open(i, parent, next(), true);
     add(FlowKind::kLoopBegin, &i, frame).moves = std::move(begin);
     computation(condition, frame);
-    flow_.frames[static_cast<size_t>(frame)].test = next();
+    flow_.frames[frame].test = next();
     add(FlowKind::kLoopTest, condition.root, frame).reads = {values_.of(condition.root, 0)};
     computation(body, frame);
     for (Move& m : again) m.from = filled(m.from, m.to, frame);
     add(FlowKind::kLoopNext, body.root, frame).moves = std::move(again);
-    flow_.frames[static_cast<size_t>(frame)].end = next();
+    flow_.frames[frame].end = next();
     add(FlowKind::kLoopEnd, &i, frame);
   }
 
@@ -185,7 +185,7 @@ class LayOut {
         const ValueId result = values_.of(&i, l);
         moves.push_back({filled(values_.of(branch->root, l), result, frame), result});
       }
-      flow_.frames[static_cast<size_t>(frame)].end = next();
+      flow_.frames[frame].end = next();
       add(FlowKind::kBranchEnd, branch->root, frame).moves = std::move(moves);
     }
     add(FlowKind::kJoin, &i, parent);

@@ -43,7 +43,7 @@ class FindHosts {
       }
     }
     if (hosts_.empty()) return;
-    const auto bytes = [&](int32_t c) { return classes_.all[static_cast<size_t>(c)].bytes; };
+    const auto bytes = [&](int32_t c) { return classes_.all[c].bytes; };
     std::stable_sort(hosts_.begin(), hosts_.end(), [&](int32_t a, int32_t b) { return bytes(a) < bytes(b); });
     std::stable_sort(movable_.begin(), movable_.end(), [&](int32_t a, int32_t b) { return bytes(a) > bytes(b); });
     while (relieve_peak()) {
@@ -52,13 +52,13 @@ class FindHosts {
 
  private:
   void count(int32_t c, int64_t bytes) {
-    for (const Lifetime& life : alive_[static_cast<size_t>(c)]) {
-      for (Step s = life.born; s < life.dies; ++s) live_[static_cast<size_t>(s)] += bytes;
+    for (const Lifetime& life : alive_[c]) {
+      for (Step s = life.born; s < life.dies; ++s) live_[s] += bytes;
     }
   }
 
   bool alive_at(int32_t c, Step step) const {
-    return std::any_of(alive_[static_cast<size_t>(c)].begin(), alive_[static_cast<size_t>(c)].end(),
+    return std::any_of(alive_[c].begin(), alive_[c].end(),
                        [&](const Lifetime& life) { return life.born <= step && step < life.dies; });
   }
 
@@ -72,10 +72,10 @@ class FindHosts {
       for (const int32_t host : hosts_) {
         const int64_t offset = room(host, c);
         if (offset < 0) continue;
-        out_.host[static_cast<size_t>(c)] = host;
-        out_.offset[static_cast<size_t>(c)] = offset;
+        out_.host[c] = host;
+        out_.offset[c] = offset;
         insert(host, c);
-        count(c, -classes_.all[static_cast<size_t>(c)].bytes);
+        count(c, -classes_.all[c].bytes);
         return true;
       }
     }
@@ -83,24 +83,24 @@ class FindHosts {
   }
 
   void insert(int32_t host, int32_t guest) {
-    std::vector<int32_t>& guests = guests_[static_cast<size_t>(host)];
-    const auto offset = [&](int32_t c) { return out_.offset[static_cast<size_t>(c)]; };
+    std::vector<int32_t>& guests = guests_[host];
+    const auto offset = [&](int32_t c) { return out_.offset[c]; };
     const auto behind = [&](int32_t a, int32_t b) { return offset(a) < offset(b); };
     guests.insert(std::upper_bound(guests.begin(), guests.end(), guest, behind), guest);
   }
 
   /// The lowest offset in the host where the class meets neither the host's values nor other guests; -1 if none.
   int64_t room(int32_t host, int32_t c) const {
-    const int64_t bytes = classes_.all[static_cast<size_t>(c)].bytes;
-    const int64_t limit = classes_.all[static_cast<size_t>(host)].bytes;
+    const int64_t bytes = classes_.all[c].bytes;
+    const int64_t limit = classes_.all[host].bytes;
     if (bytes > limit) return -1;
-    const LivePieces& alive = alive_[static_cast<size_t>(c)];
-    if (overlap(alive, alive_[static_cast<size_t>(host)])) return -1;
+    const LivePieces& alive = alive_[c];
+    if (overlap(alive, alive_[host])) return -1;
     int64_t offset = 0;
-    for (const int32_t guest : guests_[static_cast<size_t>(host)]) {
-      const int64_t begin = out_.offset[static_cast<size_t>(guest)];
-      const int64_t end = begin + classes_.all[static_cast<size_t>(guest)].bytes;
-      if (end <= offset || !overlap(alive, alive_[static_cast<size_t>(guest)])) continue;
+    for (const int32_t guest : guests_[host]) {
+      const int64_t begin = out_.offset[guest];
+      const int64_t end = begin + classes_.all[guest].bytes;
+      if (end <= offset || !overlap(alive, alive_[guest])) continue;
       if (offset + bytes <= begin) break;
       offset = std::max(offset, (end + kAlignment - 1) / kAlignment * kAlignment);
       if (offset + bytes > limit) return -1;

@@ -14,8 +14,8 @@ class ImproveOrder {
         writer_(graph.bytes.size(), kNoId),
         readers_(graph.bytes.size()) {
     for (size_t n = 0; n < graph.size(); ++n) {
-      for (const int32_t v : graph.writes[n]) writer_[static_cast<size_t>(v)] = static_cast<int32_t>(n);
-      for (const int32_t v : graph.reads[n]) readers_[static_cast<size_t>(v)].push_back(static_cast<int32_t>(n));
+      for (const int32_t v : graph.writes[n]) writer_[v] = static_cast<int32_t>(n);
+      for (const int32_t v : graph.reads[n]) readers_[v].push_back(static_cast<int32_t>(n));
     }
   }
 
@@ -34,34 +34,32 @@ class ImproveOrder {
     for (size_t v = 0; v < writer_.size(); ++v) {
       if (graph_.bytes[v] > 0 && alive_at(static_cast<int32_t>(v), peak_.at)) across.push_back(static_cast<int32_t>(v));
     }
-    std::stable_sort(across.begin(), across.end(), [&](int32_t a, int32_t b) {
-      return graph_.bytes[static_cast<size_t>(a)] > graph_.bytes[static_cast<size_t>(b)];
-    });
+    std::stable_sort(across.begin(), across.end(),
+                     [&](int32_t a, int32_t b) { return graph_.bytes[a] > graph_.bytes[b]; });
     for (const int32_t v : across) {
       if (budget_ <= 0) return false;
-      if (writer_[static_cast<size_t>(v)] != kNoId && try_order(delayed(writer_[static_cast<size_t>(v)]))) return true;
-      if (!graph_.stays[static_cast<size_t>(v)] && try_advanced(v)) return true;
+      if (writer_[v] != kNoId && try_order(delayed(writer_[v]))) return true;
+      if (!graph_.stays[v] && try_advanced(v)) return true;
     }
     return false;
   }
 
   void place() {
     position_.resize(order_.size());
-    for (size_t p = 0; p < order_.size(); ++p) position_[static_cast<size_t>(order_[p])] = static_cast<int32_t>(p);
+    for (size_t p = 0; p < order_.size(); ++p) position_[order_[p]] = static_cast<int32_t>(p);
   }
-  int32_t position(int32_t n) const { return position_[static_cast<size_t>(n)]; }
+  int32_t position(int32_t n) const { return position_[n]; }
 
   bool alive_at(int32_t v, int32_t at) const {
-    const int32_t writer = writer_[static_cast<size_t>(v)];
+    const int32_t writer = writer_[v];
     if (writer != kNoId && position(writer) >= at) return false;
-    if (graph_.stays[static_cast<size_t>(v)]) return true;
-    return std::any_of(readers_[static_cast<size_t>(v)].begin(), readers_[static_cast<size_t>(v)].end(),
-                       [&](int32_t r) { return position(r) > at; });
+    if (graph_.stays[v]) return true;
+    return std::any_of(readers_[v].begin(), readers_[v].end(), [&](int32_t r) { return position(r) > at; });
   }
 
   int32_t first_after(int32_t n) const {
     auto first = static_cast<int32_t>(order_.size());
-    for (const int32_t a : graph_.after[static_cast<size_t>(n)]) first = std::min(first, position(a));
+    for (const int32_t a : graph_.after[n]) first = std::min(first, position(a));
     return first;
   }
 
@@ -70,13 +68,12 @@ class ImproveOrder {
     const int32_t target = first_after(n);
     if (target <= peak_.at || target >= static_cast<int32_t>(order_.size())) return {};
     std::vector<bool> moves(order_.size(), false);
-    moves[static_cast<size_t>(position(n))] = true;
+    moves[position(n)] = true;
     // Backward over the order: every user of a node comes after it.
     for (int32_t p = position(n) - 1; p >= std::max(0, position(n) - kReach); --p) {
-      const auto& after = graph_.after[static_cast<size_t>(order_[static_cast<size_t>(p)])];
-      moves[static_cast<size_t>(p)] = !after.empty() && std::all_of(after.begin(), after.end(), [&](int32_t a) {
-        return moves[static_cast<size_t>(position(a))];
-      });
+      const auto& after = graph_.after[order_[p]];
+      moves[p] =
+          !after.empty() && std::all_of(after.begin(), after.end(), [&](int32_t a) { return moves[position(a)]; });
     }
     return moved(moves, target);
   }
@@ -84,15 +81,15 @@ class ImproveOrder {
   /// Moves the readers of a value before the peak; if their results are about as large as the value, also the readers
   /// of these, and so on: a product that is summed over devices becomes small only when a part is cut out.
   bool try_advanced(int32_t v) {
-    std::vector<int32_t> all = readers_[static_cast<size_t>(v)];
+    std::vector<int32_t> all = readers_[v];
     size_t followed = 0;
     while (all.size() <= kMostAdvanced) {
       if (try_order(advanced(all))) return true;
       const size_t before = all.size();
       for (; followed < before; ++followed) {
-        for (const int32_t made : graph_.writes[static_cast<size_t>(all[followed])]) {
+        for (const int32_t made : graph_.writes[all[followed]]) {
           const auto value = static_cast<size_t>(made);
-          if (2 * graph_.bytes[value] < graph_.bytes[static_cast<size_t>(v)] || graph_.stays[value]) continue;
+          if (2 * graph_.bytes[value] < graph_.bytes[v] || graph_.stays[value]) continue;
           for (const int32_t reader : readers_[value]) {
             if (std::ranges::find(all, reader) == all.end()) all.push_back(reader);
           }
@@ -110,15 +107,15 @@ class ImproveOrder {
     int32_t last = 0;
     for (const int32_t r : readers) {
       if (position(r) <= peak_.at) continue;
-      moves[static_cast<size_t>(position(r))] = true;
+      moves[position(r)] = true;
       last = std::max(last, position(r));
     }
     if (last == 0 || last - peak_.at > kReach) return {};
     for (int32_t p = last; p > peak_.at; --p) {
-      if (!moves[static_cast<size_t>(p)]) continue;
-      for (const int32_t b : graph_.before[static_cast<size_t>(order_[static_cast<size_t>(p)])]) {
+      if (!moves[p]) continue;
+      for (const int32_t b : graph_.before[order_[p]]) {
         if (position(b) == peak_.at) return {};
-        if (position(b) > peak_.at) moves[static_cast<size_t>(position(b))] = true;
+        if (position(b) > peak_.at) moves[position(b)] = true;
       }
     }
     return moved(moves, peak_.at);

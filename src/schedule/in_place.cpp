@@ -36,7 +36,7 @@ bool meet(const Box& a, const Box& b) {
 }  // namespace
 
 bool InPlace::may(Step step, ValueId from, ValueId to) {
-  const FlowStep& s = flow_.steps[static_cast<size_t>(step)];
+  const FlowStep& s = flow_.steps[step];
   if (moves_at_once(s.moves, from, to)) return true;
   if (!s.work) return false;
   if (s.work->kind == WorkKind::kLibrary) return library_may(s, from, to);
@@ -76,29 +76,29 @@ bool InPlace::reads_apart(const FlowStep& step, ValueId from, ValueId to) const 
   const Region& region = step.work->region;
   const auto output = std::find(step.writes.begin(), step.writes.end(), to) - step.writes.begin();
   for (size_t i = 0; i < region.inputs.size(); ++i) {
-    const bool other_name = step.reads[i] == from && region.inputs[i] != region.updates[static_cast<size_t>(output)];
+    const bool other_name = step.reads[i] == from && region.inputs[i] != region.updates[output];
     if (other_name) return false;
   }
   return reads_apart_from_update(region, static_cast<size_t>(output));
 }
 
 bool InPlace::updates(Step step, ValueId to) const {
-  const auto& updates = flow_.steps[static_cast<size_t>(step)].updates;
+  const auto& updates = flow_.steps[step].updates;
   return std::any_of(updates.begin(), updates.end(), [&](const Move& m) { return m.to == to; });
 }
 
 bool InPlace::reads_beside(Step reader, ValueId from, Step update, ValueId to) const {
-  const FlowStep &reads = flow_.steps[static_cast<size_t>(reader)], &writes = flow_.steps[static_cast<size_t>(update)];
+  const FlowStep &reads = flow_.steps[reader], &writes = flow_.steps[update];
   if (!reads.work || reads.work->kind != WorkKind::kRegion || !updates(update, to)) return false;
   if (std::any_of(reads.updates.begin(), reads.updates.end(), [&](const Move& m) { return m.from == from; }))
     return false;
   const auto output = std::find(writes.writes.begin(), writes.writes.end(), to) - writes.writes.begin();
-  const Box written = written_box(*writes.work->region.outputs[static_cast<size_t>(output)].instruction);
+  const Box written = written_box(*writes.work->region.outputs[output].instruction);
   for (size_t i = 0; i < reads.reads.size(); ++i) {
     if (reads.reads[i] != from) continue;
     const LeafRef& in = reads.work->region.inputs[i];
     // Boxes are in the dimensions of the updated value: a view with other extents can't be compared.
-    const LeafRef& out = writes.work->region.outputs[static_cast<size_t>(output)];
+    const LeafRef& out = writes.work->region.outputs[output];
     if (leaf_shape(in.instruction->shape, in.leaf)->dims != leaf_shape(out.instruction->shape, out.leaf)->dims)
       return false;
     const auto box = box_read(reads.work->region, i);
@@ -111,8 +111,7 @@ bool InPlace::library_may(const FlowStep& step, ValueId from, ValueId to) const 
   for (size_t r = 0; r < step.writes.size(); ++r) {
     if (step.writes[r] != to) continue;
     const int operand = nests_.target().overwritten_operand(*step.instruction, static_cast<int64_t>(r));
-    return operand >= 0 && step.reads[static_cast<size_t>(operand)] == from &&
-           std::count(step.reads.begin(), step.reads.end(), from) == 1;
+    return operand >= 0 && step.reads[operand] == from && std::count(step.reads.begin(), step.reads.end(), from) == 1;
   }
   return false;
 }

@@ -14,7 +14,7 @@ using Times = std::unordered_map<const Instruction*, Step>;
 void note_times(const std::vector<ProgramStep>& steps, const Program& program, Times& times) {
   for (const ProgramStep& step : steps) {
     if (step.region != kNoId) {
-      for (const LeafRef& output : program.regions[static_cast<size_t>(step.region)].outputs) {
+      for (const LeafRef& output : program.regions[step.region].outputs) {
         times[output.instruction] = step.at;
       }
     } else if (step.instruction != nullptr && step.kind != StepKind::kCopy) {
@@ -32,7 +32,7 @@ std::optional<std::vector<Instruction*>> ordered(const Computation& computation,
   std::unordered_set<const Instruction*> placed;
   for (const int32_t place : places) {
     if (place < 0 || static_cast<size_t>(place) >= given.size()) return {};
-    Instruction* i = given[static_cast<size_t>(place)].get();
+    Instruction* i = given[place].get();
     for (const auto* before : {&i->operands, &i->control_predecessors}) {
       if (!std::ranges::all_of(*before, [&](const Instruction* b) { return placed.contains(b); })) return {};
     }

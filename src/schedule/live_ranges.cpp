@@ -28,7 +28,7 @@ class FindLiveRanges {
       for (const Move& m : step.updates) use(m.from, at, step.frame);
       // Initial values of a loop are read before it is entered.
       const bool enters = step.kind == FlowKind::kLoopBegin;
-      const int32_t reading = enters ? flow_.frames[static_cast<size_t>(step.frame)].parent : step.frame;
+      const int32_t reading = enters ? flow_.frames[step.frame].parent : step.frame;
       for (const Move& m : step.moves) {
         use(m.from, at, reading);
         add(m.to, at, at);
@@ -45,8 +45,8 @@ class FindLiveRanges {
     for (size_t s = 0; s < flow_.steps.size(); ++s) {
       const FlowStep& step = flow_.steps[s];
       const auto at = static_cast<Step>(s);
-      for (const ValueId v : step.writes) outer_[static_cast<size_t>(v)] = {step.frame, at};
-      const FlowFrame& frame = flow_.frames[static_cast<size_t>(step.frame)];
+      for (const ValueId v : step.writes) outer_[v] = {step.frame, at};
+      const FlowFrame& frame = flow_.frames[step.frame];
       for (const Move& m : step.moves) {
         const auto to = static_cast<size_t>(m.to);
         if (step.kind == FlowKind::kLoopBegin) {
@@ -66,23 +66,22 @@ class FindLiveRanges {
   /// The step after the last branch of a conditional.
   Step join_of(const FlowFrame& branch) const {
     Step at = branch.end + 1;
-    while (flow_.steps[static_cast<size_t>(at)].kind != FlowKind::kJoin ||
-           flow_.steps[static_cast<size_t>(at)].instruction != branch.control) {
+    while (flow_.steps[at].kind != FlowKind::kJoin || flow_.steps[at].instruction != branch.control) {
       ++at;
     }
     return at;
   }
 
   bool inside(int32_t frame, int32_t outer) const {
-    while (frame != kNoId && frame != outer) frame = flow_.frames[static_cast<size_t>(frame)].parent;
+    while (frame != kNoId && frame != outer) frame = flow_.frames[frame].parent;
     return frame == outer;
   }
 
   void use(ValueId v, Step at, int32_t frame) {
-    const Source& inner = inner_[static_cast<size_t>(v)];
-    Source source = outer_[static_cast<size_t>(v)];
+    const Source& inner = inner_[v];
+    Source source = outer_[v];
     if (inner.frame != kNoId) {
-      const FlowFrame& loop = flow_.frames[static_cast<size_t>(inner.frame)];
+      const FlowFrame& loop = flow_.frames[inner.frame];
       if (inside(frame, inner.frame)) {
         source = inner;
       } else {
@@ -91,7 +90,7 @@ class FindLiveRanges {
     }
     while (frame != source.frame) {
       LT_ASSERT(frame != kNoId, "a value of one branch or loop is read outside of it");
-      const FlowFrame& f = flow_.frames[static_cast<size_t>(frame)];
+      const FlowFrame& f = flow_.frames[frame];
       if (f.is_loop) {
         add(v, f.begin, f.end);
         note_reader(v, f.end, f.control);
@@ -103,20 +102,20 @@ class FindLiveRanges {
       frame = f.parent;
     }
     LT_ASSERT(source.step <= at, "%" + values_.ref(v).instruction->name + " is read before it is made, by %" +
-                                     flow_.steps[static_cast<size_t>(at)].instruction->name);
+                                     flow_.steps[at].instruction->name);
     add(v, source.step, at);
-    note_reader(v, at, flow_.steps[static_cast<size_t>(at)].instruction);
+    note_reader(v, at, flow_.steps[at].instruction);
   }
 
   void note_reader(ValueId v, Step at, const Instruction* reader) {
-    Step& last = last_use_[static_cast<size_t>(v)];
+    Step& last = last_use_[v];
     if (at < last) return;
     last = at;
-    out_.last_reader[static_cast<size_t>(v)] = reader;
+    out_.last_reader[v] = reader;
   }
 
   void add(ValueId v, Step first, Step last) {
-    LivePieces& pieces = out_.of[static_cast<size_t>(v)];
+    LivePieces& pieces = out_.of[v];
     if (!pieces.empty() && pieces.back().born <= first && first < pieces.back().dies) {
       pieces.back().dies = std::max(pieces.back().dies, last + 1);  // keeps the common case short
       return;
@@ -125,14 +124,14 @@ class FindLiveRanges {
   }
 
   bool made_at(ValueId v, Step step) const {
-    const FlowStep& s = flow_.steps[static_cast<size_t>(step)];
+    const FlowStep& s = flow_.steps[step];
     return std::find(s.writes.begin(), s.writes.end(), v) != s.writes.end() || s.kind == FlowKind::kLoopEnd ||
            std::any_of(s.moves.begin(), s.moves.end(), [&](const Move& m) { return m.to == v; });
   }
 
   /// Merges pieces that touch, unless the value is recomputed where they touch.
   void tidy(ValueId v) {
-    LivePieces& pieces = out_.of[static_cast<size_t>(v)];
+    LivePieces& pieces = out_.of[v];
     if (pieces.size() < 2) return;
     std::sort(pieces.begin(), pieces.end(), [](const Lifetime& a, const Lifetime& b) { return a.born < b.born; });
     size_t kept = 0;

@@ -60,11 +60,11 @@ class Time {
   }
 
  private:
-  double bytes_of(int32_t slot) const { return static_cast<double>(program_.slots[static_cast<size_t>(slot)].bytes); }
+  double bytes_of(int32_t slot) const { return static_cast<double>(program_.slots[slot].bytes); }
 
   double storage_bytes(int32_t slot) const {
-    const Slot& s = program_.slots[static_cast<size_t>(slot)];
-    return static_cast<double>(program_.storages[static_cast<size_t>(s.storage)].bytes);
+    const Slot& s = program_.slots[slot];
+    return static_cast<double>(program_.storages[s.storage].bytes);
   }
 
   double traffic_ns(const std::vector<int32_t>& slots) const {
@@ -74,8 +74,8 @@ class Time {
   }
 
   bool in_host(int32_t slot) const {
-    const int32_t storage = program_.slots[static_cast<size_t>(slot)].storage;
-    return program_.storages[static_cast<size_t>(storage)].in_host;
+    const int32_t storage = program_.slots[slot].storage;
+    return program_.storages[storage].in_host;
   }
 
   /// The time of moving whole buffers to or from host memory.
@@ -95,7 +95,7 @@ class Time {
   double kernel(const ProgramStep& step) {
     if (step.way && step.way->rearrangement)
       return cost_.rearrangement_step_ns(step.way->rearrangement->sweeps(), traffic_ns(step.writes));
-    const Footprint f = footprint(program_.regions[static_cast<size_t>(step.region)], cost_);
+    const Footprint f = footprint(program_.regions[step.region], cost_);
     double weighed = 0, beside = 0;
     const auto weigh = [&](const std::vector<int32_t>& slots, const std::vector<int64_t>& touched) {
       for (size_t k = 0; k < slots.size(); ++k) {
@@ -138,12 +138,12 @@ double modelled_ns_of_step(const Program& program, const ProgramStep& step, cons
 StepWork work_of_step(const Program& program, const ProgramStep& step, const Cost& cost) {
   StepWork work;
   if (step.kind == StepKind::kKernel) {
-    const Footprint f = footprint(program.regions[static_cast<size_t>(step.region)], cost);
+    const Footprint f = footprint(program.regions[step.region], cost);
     work.bytes = static_cast<double>(add_bytes(f.bytes_read, f.bytes_written));
     return work;
   }
   for (const auto* slots : {&step.reads, &step.writes}) {
-    for (const int32_t slot : *slots) work.bytes += static_cast<double>(program.slots[static_cast<size_t>(slot)].bytes);
+    for (const int32_t slot : *slots) work.bytes += static_cast<double>(program.slots[slot].bytes);
   }
   const Opcode opcode = step.instruction->opcode;
   if (step.kind == StepKind::kLibrary && (opcode == Opcode::kDot || opcode == Opcode::kConvolution)) {

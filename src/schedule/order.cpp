@@ -11,7 +11,7 @@ constexpr double kLargest = 1e25;  ///< estimates grow without bound, since shar
 
 int64_t bytes_of(const WorkGraph& graph, const std::vector<int32_t>& values) {
   int64_t sum = 0;
-  for (const int32_t v : values) sum += graph.bytes[static_cast<size_t>(v)];
+  for (const int32_t v : values) sum += graph.bytes[v];
   return sum;
 }
 
@@ -20,12 +20,12 @@ std::vector<int32_t> depth_first(const WorkGraph& graph) {
   std::vector<double> peak(graph.size()), left(graph.size());
   std::vector<std::vector<int32_t>> operands = graph.before;
   for (size_t n = 0; n < graph.size(); ++n) {
-    const auto gain = [&](int32_t o) { return peak[static_cast<size_t>(o)] - left[static_cast<size_t>(o)]; };
+    const auto gain = [&](int32_t o) { return peak[o] - left[o]; };
     std::stable_sort(operands[n].begin(), operands[n].end(), [&](int32_t a, int32_t b) { return gain(a) > gain(b); });
     double held = 0, most = 0;
     for (const int32_t o : operands[n]) {
-      most = std::max(most, held + peak[static_cast<size_t>(o)]);
-      held += left[static_cast<size_t>(o)];
+      most = std::max(most, held + peak[o]);
+      held += left[o];
     }
     const auto makes = static_cast<double>(bytes_of(graph, graph.writes[n]));
     peak[n] = std::min(kLargest, std::max(most, held + makes + static_cast<double>(graph.inside[n])));
@@ -47,8 +47,8 @@ std::vector<int32_t> depth_first(const WorkGraph& graph) {
         continue;
       }
       const int32_t o = operands[n][next[n]++];
-      if (seen[static_cast<size_t>(o)]) continue;
-      seen[static_cast<size_t>(o)] = true;
+      if (seen[o]) continue;
+      seen[o] = true;
       stack.push_back(o);
     }
   }
@@ -63,8 +63,8 @@ class ListSchedule {
     readers_.resize(graph.bytes.size());
     writer_.assign(graph.bytes.size(), kNoId);
     for (size_t n = 0; n < graph.size(); ++n) {
-      for (const int32_t v : graph.reads[n]) readers_[static_cast<size_t>(v)].push_back(static_cast<int32_t>(n));
-      for (const int32_t v : graph.writes[n]) writer_[static_cast<size_t>(v)] = static_cast<int32_t>(n);
+      for (const int32_t v : graph.reads[n]) readers_[v].push_back(static_cast<int32_t>(n));
+      for (const int32_t v : graph.writes[n]) writer_[v] = static_cast<int32_t>(n);
     }
     left_.resize(graph.bytes.size());
     for (size_t v = 0; v < left_.size(); ++v) left_[v] = static_cast<int32_t>(readers_[v].size());
@@ -87,17 +87,17 @@ class ListSchedule {
     while (!queue_.empty()) {
       const auto [growth, rank, n] = queue_.top();
       queue_.pop();
-      if (taken_[static_cast<size_t>(n)]) continue;
+      if (taken_[n]) continue;
       if (growth != growth_of(n)) {
         offer(n);
         continue;
       }
-      taken_[static_cast<size_t>(n)] = true;
+      taken_[n] = true;
       order.push_back(n);
       take(n);
-      for (const int32_t f : frees[static_cast<size_t>(n)]) {
-        if (--waiting[static_cast<size_t>(f)] > 0) continue;
-        ready_[static_cast<size_t>(f)] = true;
+      for (const int32_t f : frees[n]) {
+        if (--waiting[f] > 0) continue;
+        ready_[f] = true;
         offer(f);
       }
     }
@@ -110,20 +110,15 @@ class ListSchedule {
     int64_t growth = 0;
     const auto node = static_cast<size_t>(n);
     if (backwards_) {  // its results die, its operands must live from here on
-      for (const int32_t v : graph_.writes[node])
-        growth -= held_[static_cast<size_t>(v)] ? graph_.bytes[static_cast<size_t>(v)] : 0;
+      for (const int32_t v : graph_.writes[node]) growth -= held_[v] ? graph_.bytes[v] : 0;
       for (const int32_t v : graph_.reads[node]) {
-        growth += held_[static_cast<size_t>(v)] || writer_[static_cast<size_t>(v)] == kNoId
-                      ? 0
-                      : graph_.bytes[static_cast<size_t>(v)];
+        growth += held_[v] || writer_[v] == kNoId ? 0 : graph_.bytes[v];
       }
       return growth;
     }
-    for (const int32_t v : graph_.writes[node]) growth += graph_.bytes[static_cast<size_t>(v)];
+    for (const int32_t v : graph_.writes[node]) growth += graph_.bytes[v];
     for (const int32_t v : graph_.reads[node]) {
-      growth -= left_[static_cast<size_t>(v)] == 1 && !graph_.stays[static_cast<size_t>(v)]
-                    ? graph_.bytes[static_cast<size_t>(v)]
-                    : 0;
+      growth -= left_[v] == 1 && !graph_.stays[v] ? graph_.bytes[v] : 0;
     }
     return growth;
   }
@@ -139,7 +134,7 @@ class ListSchedule {
       held_[value] = true;
       if (!changes || readers_[value].size() > 64) continue;  // values with many readers hardly matter
       for (const int32_t r : readers_[value]) {
-        if (ready_[static_cast<size_t>(r)] && !taken_[static_cast<size_t>(r)]) offer(r);
+        if (ready_[r] && !taken_[r]) offer(r);
       }
     }
   }
@@ -166,14 +161,13 @@ std::vector<int32_t> late(const WorkGraph& graph) {
   const auto count = static_cast<int64_t>(graph.size());
   for (size_t n = graph.size(); n-- > 0;) {
     int64_t first = INT64_MAX;
-    for (const int32_t a : graph.after[n]) first = std::min(first, rank[static_cast<size_t>(a)]);
+    for (const int32_t a : graph.after[n]) first = std::min(first, rank[a]);
     // Nodes that nothing needs keep their given order; gaps between their ranks are for the others.
     rank[n] = graph.after[n].empty() ? static_cast<int64_t>(n) * (count + 1) : first - 1;
   }
   std::vector<int32_t> order(graph.size());
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](int32_t a, int32_t b) { return rank[static_cast<size_t>(a)] < rank[static_cast<size_t>(b)]; });
+  std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) { return rank[a] < rank[b]; });
   return order;
 }
 

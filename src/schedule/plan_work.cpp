@@ -15,8 +15,7 @@ bool add_scratch(WorkPlan& plan, ValueTable& values, LiveRanges& live, NestCache
     bool as_it_is = true;
     for (size_t o = 0; o < step.writes.size(); ++o) {
       for (size_t i = 0; i < step.reads.size(); ++i) {
-        if (plan.classes.of[static_cast<size_t>(step.writes[o])] != plan.classes.of[static_cast<size_t>(step.reads[i])])
-          continue;
+        if (plan.classes.of[step.writes[o]] != plan.classes.of[step.reads[i]]) continue;
         over.emplace_back(static_cast<int32_t>(o), static_cast<int32_t>(i));
         as_it_is = as_it_is && nests.may_lie_over(*step.work, over.back().first, over.back().second);
       }
@@ -34,7 +33,7 @@ bool add_scratch(WorkPlan& plan, ValueTable& values, LiveRanges& live, NestCache
     }
     const int64_t bytes = way->scratch_bytes();
     step.way = std::move(way);
-    step.scratch = values.add(step.work->region.outputs[static_cast<size_t>(over[0].first)], bytes);
+    step.scratch = values.add(step.work->region.outputs[over[0].first], bytes);
     plan.classes.of.push_back(static_cast<int32_t>(plan.classes.all.size()));
     plan.classes.all.push_back({.values = {step.scratch}, .bytes = bytes});
     live.of.push_back({{static_cast<Step>(s), static_cast<Step>(s) + 1}});
@@ -62,8 +61,7 @@ WorkPlan plan_work(const Module& module, const ValueTable& given, const WorkOrde
     if (step.kind == FlowKind::kLoopNext) plan.loop_moves[at] = plan_loop_moves(plan.flow, at, plan.classes, live);
     for (const auto* moves : {&step.moves, &step.updates}) {
       for (const Move& m : *moves) {
-        const bool together =
-            plan.classes.of[static_cast<size_t>(m.from)] == plan.classes.of[static_cast<size_t>(m.to)];
+        const bool together = plan.classes.of[m.from] == plan.classes.of[m.to];
         if (!together) plan.copied_bytes += values.bytes(m.to);
       }
     }

@@ -25,7 +25,7 @@ class FindAxes {
   std::optional<std::vector<Axis>> run() {
     if (nest_.stores.size() != 1) return {};
     const Store& store = nest_.stores[0];
-    const Node& value = nest_.nodes[static_cast<size_t>(store.value)];
+    const Node& value = nest_.nodes[store.value];
     const bool copies = store.buffer == to_ && store.guard == kNoId && value.kind == NodeKind::kLoad &&
                         value.buffer == from_ && value.type == buffer(to_).type &&
                         buffer(to_).type == buffer(from_).type;
@@ -42,11 +42,11 @@ class FindAxes {
   }
 
  private:
-  const NestBuffer& buffer(int32_t b) const { return nest_.buffers[static_cast<size_t>(b)]; }
+  const NestBuffer& buffer(int32_t b) const { return nest_.buffers[b]; }
 
   bool add_loops(int32_t block) {
     for (const int32_t id : loops_around(nest_, block)) {
-      const Loop& loop = nest_.loops[static_cast<size_t>(id)];
+      const Loop& loop = nest_.loops[id];
       if (loop.kind != LoopKind::kParallel) return false;
       if (loop.extent == 1) continue;
       axes_.push_back({loop.extent});
@@ -59,7 +59,7 @@ class FindAxes {
     for (const auto& term : element.terms) {
       const auto axis = std::find(indices_.begin(), indices_.end(), term.atom) - indices_.begin();
       if (axis == static_cast<std::ptrdiff_t>(indices_.size())) return false;
-      axes_[static_cast<size_t>(axis)].*stride = term.coefficient;
+      axes_[axis].*stride = term.coefficient;
     }
     return true;
   }
@@ -101,7 +101,7 @@ std::optional<Rearrangement> plan_rearrangement(const Nest& nest, int32_t to, in
   }
   std::iota(order.begin(), order.end(), size_t{0});
   std::sort(order.begin(), order.end(), [&](size_t x, size_t y) { return (*axes)[x].to > (*axes)[y].to; });
-  const NestBuffer& buffer = nest.buffers[static_cast<size_t>(to)];
+  const NestBuffer& buffer = nest.buffers[to];
   const int64_t width = stored_bytes(buffer.type), bytes = buffer.elements * width;
   Rearrangement out;
   out.moves = moves_of(extents, order, reversed, width);

@@ -11,16 +11,16 @@ LoopMoves plan_loop_moves(const Flow& flow, Step next, const Classes& classes, c
   std::unordered_map<int32_t, int32_t> taken_by;  // class -> the class that takes over its address
   std::vector<int32_t> givers, takers;
   std::unordered_set<int32_t> staying;  // carries computed in their own bytes keep their address
-  for (const Move& m : flow.steps[static_cast<size_t>(next)].moves) {
-    const int32_t to = classes.of[static_cast<size_t>(m.to)];
-    if (classes.of[static_cast<size_t>(m.from)] == to) staying.insert(to);
+  for (const Move& m : flow.steps[next].moves) {
+    const int32_t to = classes.of[m.to];
+    if (classes.of[m.from] == to) staying.insert(to);
   }
-  for (const Move& m : flow.steps[static_cast<size_t>(next)].moves) {
-    const int32_t from = classes.of[static_cast<size_t>(m.from)], to = classes.of[static_cast<size_t>(m.to)];
-    const ValueClass &giver = classes.all[static_cast<size_t>(from)], &taker = classes.all[static_cast<size_t>(to)];
+  for (const Move& m : flow.steps[next].moves) {
+    const int32_t from = classes.of[m.from], to = classes.of[m.to];
+    const ValueClass &giver = classes.all[from], &taker = classes.all[to];
     if (from == to || giver.bytes == 0) continue;
     const bool fixed = giver.constant || (giver.argument != kNoId && !giver.donated);
-    const LivePieces& pieces = live.of[static_cast<size_t>(m.from)];
+    const LivePieces& pieces = live.of[m.from];
     const bool needed_later = std::any_of(
         pieces.begin(), pieces.end(), [&](const Lifetime& life) { return life.born <= next && next + 1 < life.dies; });
     if (fixed || needed_later || staying.contains(from) || giver.bytes != taker.bytes || taken_by.contains(from)) {

@@ -28,7 +28,7 @@ bool is_worth_scratch(const WorkPlan& plan, const WorkPlan& than) {
 
 /// May there be a result that is its operand in another order, and could take over the operand's memory?
 bool may_move(const WorkPlan& plan, NestCache& nests) {
-  const auto class_of = [&](ValueId v) { return plan.classes.of[static_cast<size_t>(v)]; };
+  const auto class_of = [&](ValueId v) { return plan.classes.of[v]; };
   return std::ranges::any_of(plan.flow.steps, [&](const FlowStep& step) {
     if (!step.work || step.work->kind != WorkKind::kRegion || step.reads.size() != 1 || step.writes.size() != 1)
       return false;
@@ -37,7 +37,7 @@ bool may_move(const WorkPlan& plan, NestCache& nests) {
     });
     const int32_t from = class_of(step.reads[0]);
     if (!reorders || from == class_of(step.writes[0])) return false;
-    const ValueClass& operand = plan.classes.all[static_cast<size_t>(from)];
+    const ValueClass& operand = plan.classes.all[from];
     const bool stays = operand.constant || (operand.argument != kNoId && !operand.donated);
     return !stays && nests.rearrangement(*step.work).has_value();
   });
@@ -87,7 +87,7 @@ class ScheduleWork {
     const std::vector<WorkOrder> orders = candidate_orders(*module_, work_, *values_, options_.search_steps);
     if (choice.order < 0 || choice.order >= std::ssize(orders) || choice.ways > ways()) return {};
     choice_ = choice;
-    return program_of(plan(orders[static_cast<size_t>(choice.order)], choice.ways, kMostBytes));
+    return program_of(plan(orders[choice.order], choice.ways, kMostBytes));
   }
 
   /// The best of all candidate orders, or the given one if none is better; with strips only if they save enough.
@@ -148,19 +148,17 @@ Program ScheduleWork::program_of(const WorkPlan& plan) {
       emit_steps(flow, classes, plan.loop_moves, plan.placed.hosting, reason, nests_, program.regions, program.kernels);
   program.storages = plan.placed.storages;
   program.slots = plan.placed.slots;
-  const auto bytes = [&](ValueId v) { return plan.bytes[static_cast<size_t>(v)]; };
-  const auto in_host = [&](ValueId v) {
-    return classes.all[static_cast<size_t>(classes.of[static_cast<size_t>(v)])].in_host;
-  };
+  const auto bytes = [&](ValueId v) { return plan.bytes[v]; };
+  const auto in_host = [&](ValueId v) { return classes.all[classes.of[v]].in_host; };
   program.host_temp_bytes = program.host_bytes = plan.placed.host_temp_bytes;
   for (const ValueId v : flow.arguments) {
-    program.argument_slots.push_back(classes.of[static_cast<size_t>(v)]);
+    program.argument_slots.push_back(classes.of[v]);
     (in_host(v) ? program.host_bytes : program.argument_bytes) += bytes(v);
   }
   for (size_t o = 0; o < flow.outputs.size(); ++o) {
     const ValueId v = flow.outputs[o];
     const bool aliases = donations_.argument_of_output[o] != kNoId;
-    program.output_slots.push_back(classes.of[static_cast<size_t>(v)]);
+    program.output_slots.push_back(classes.of[v]);
     if (in_host(v)) {
       program.host_bytes += aliases ? 0 : bytes(v);
     } else {

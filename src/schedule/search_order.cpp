@@ -11,7 +11,7 @@ int64_t outside_bytes(const WorkGraph& graph) {
   int64_t sum = 0;
   std::vector<bool> made(graph.bytes.size(), false);
   for (const auto& writes : graph.writes) {
-    for (const int32_t v : writes) made[static_cast<size_t>(v)] = true;
+    for (const int32_t v : writes) made[v] = true;
   }
   for (size_t v = 0; v < made.size(); ++v) sum += made[v] ? 0 : graph.bytes[v];
   return sum;
@@ -19,7 +19,7 @@ int64_t outside_bytes(const WorkGraph& graph) {
 
 std::vector<const Work*> in_order(const WorkGraph& graph, const std::vector<int32_t>& order) {
   std::vector<const Work*> out;
-  for (const int32_t n : order) out.push_back(graph.nodes[static_cast<size_t>(n)]);
+  for (const int32_t n : order) out.push_back(graph.nodes[n]);
   return out;
 }
 

@@ -24,19 +24,19 @@ class EmitSteps {
   std::vector<ProgramStep> run() {
     open_.emplace_back();
     open_.back().blocks.emplace_back();
-    for (; at_ < static_cast<Step>(flow_.steps.size()); ++at_) step(flow_.steps[static_cast<size_t>(at_)]);
+    for (; at_ < static_cast<Step>(flow_.steps.size()); ++at_) step(flow_.steps[at_]);
     return std::move(open_[0].blocks[0]);
   }
 
  private:
   std::vector<ProgramStep>& block() { return open_.back().blocks.back(); }
-  int32_t slot(ValueId v) const { return classes_.of[static_cast<size_t>(v)]; }
-  int64_t bytes(ValueId v) const { return classes_.all[static_cast<size_t>(slot(v))].bytes; }
+  int32_t slot(ValueId v) const { return classes_.of[v]; }
+  int64_t bytes(ValueId v) const { return classes_.all[slot(v)].bytes; }
 
   ProgramStep make(StepKind kind) const {
     ProgramStep s;
     s.kind = kind;
-    s.instruction = flow_.steps[static_cast<size_t>(at_)].instruction;
+    s.instruction = flow_.steps[at_].instruction;
     s.at = at_;
     return s;
   }
@@ -124,7 +124,7 @@ class EmitSteps {
   }
 
   void loop_end() {
-    const FlowFrame& loop = flow_.frames[static_cast<size_t>(flow_.steps[static_cast<size_t>(at_)].frame)];
+    const FlowFrame& loop = flow_.frames[flow_.steps[at_].frame];
     open_.back().settle = moves_at(loop.end - 1).to;  // kLoopNext is the step before the end
     close();
   }

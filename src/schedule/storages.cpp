@@ -16,14 +16,14 @@ std::vector<LivePieces> find_alive(const Flow& flow, const Classes& classes, con
   std::vector<LivePieces> alive(classes.all.size());
   for (size_t c = 0; c < classes.all.size(); ++c) {
     for (const ValueId v : classes.all[c].values) {
-      const LivePieces& pieces = live.of[static_cast<size_t>(v)];
+      const LivePieces& pieces = live.of[v];
       alive[c].insert(alive[c].end(), pieces.begin(), pieces.end());
     }
     if (classes.all[c].constant && !alive[c].empty()) alive[c].push_back({0, 1});
   }
   for (const auto& [next, moves] : loop_moves) {
-    const FlowFrame& loop = flow.frames[static_cast<size_t>(flow.steps[static_cast<size_t>(next)].frame)];
-    for (const int32_t c : moves.to) alive[static_cast<size_t>(c)].push_back({loop.begin, loop.end + 1});
+    const FlowFrame& loop = flow.frames[flow.steps[next].frame];
+    for (const int32_t c : moves.to) alive[c].push_back({loop.begin, loop.end + 1});
   }
   for (size_t c = 0; c < alive.size(); ++c) {
     alive[c] = united(std::move(alive[c]));
@@ -47,7 +47,7 @@ Storage describe(const ValueClass& c, const Flow& flow, const ValueTable& values
   if (!alive.empty()) s.born = alive.front().born, s.dies = alive.back().dies;
   std::vector<ValueId> order = c.values;
   const auto born = [&](ValueId v) {
-    const LivePieces& pieces = live.of[static_cast<size_t>(v)];
+    const LivePieces& pieces = live.of[v];
     return pieces.empty() ? 0 : pieces.front().born;
   };
   std::stable_sort(order.begin(), order.end(), [&](ValueId a, ValueId b) { return born(a) < born(b); });
@@ -57,10 +57,10 @@ Storage describe(const ValueClass& c, const Flow& flow, const ValueTable& values
     if (std::find(flow.outputs.begin(), flow.outputs.end(), v) == flow.outputs.end() || order.size() == 1) {
       s.values.push_back(resolve(ref));
     }
-    const LivePieces& pieces = live.of[static_cast<size_t>(v)];
+    const LivePieces& pieces = live.of[v];
     if (!pieces.empty() && pieces.back().dies > last) {
       last = pieces.back().dies;
-      s.last_reader = live.last_reader[static_cast<size_t>(v)];
+      s.last_reader = live.last_reader[v];
     }
   }
   if (c.constant) s.constant = values.ref(c.values[0]).instruction->as<ConstantAttributes>().value;
@@ -100,26 +100,26 @@ Placed place(const Flow& flow, const ValueTable& values, const Classes& classes,
     packed.push_back(out.storages.size() - 1);
     problem.buffers.push_back({k.bytes, out.alive[c]});
     for (const Lifetime& life : out.alive[c]) {
-      out.live[static_cast<size_t>(life.born)] += k.bytes;
-      out.live[static_cast<size_t>(life.dies)] -= k.bytes;
+      out.live[life.born] += k.bytes;
+      out.live[life.dies] -= k.bytes;
     }
   }
   for (size_t c = 0; c < classes.all.size(); ++c) {
     int32_t host = hosting.host[c];
     int64_t offset = hosting.offset[c];
     // The host may itself have moved out of the arena.
-    while (host != kNoId && hosting.host[static_cast<size_t>(host)] != kNoId) {
-      offset += hosting.offset[static_cast<size_t>(host)];
-      host = hosting.host[static_cast<size_t>(host)];
+    while (host != kNoId && hosting.host[host] != kNoId) {
+      offset += hosting.offset[host];
+      host = hosting.host[host];
     }
     if (host == kNoId) {
-      const int64_t held = out.storages[static_cast<size_t>(storage_of[c])].bytes;
+      const int64_t held = out.storages[storage_of[c]].bytes;
       out.slots.push_back({storage_of[c], 0, std::min(held, classes.all[c].bytes)});
       continue;
     }
-    out.slots.push_back({storage_of[static_cast<size_t>(host)], offset, classes.all[c].bytes});
+    out.slots.push_back({storage_of[host], offset, classes.all[c].bytes});
     const Storage guest = describe(classes.all[c], flow, values, live, out.alive[c]);
-    std::vector<LeafRef>& names = out.storages[static_cast<size_t>(storage_of[static_cast<size_t>(host)])].values;
+    std::vector<LeafRef>& names = out.storages[storage_of[host]].values;
     names.insert(names.end(), guest.values.begin(), guest.values.end());
   }
   for (size_t s = 1; s < out.live.size(); ++s) out.live[s] += out.live[s - 1];

@@ -21,7 +21,7 @@ constexpr int64_t kRow = 512;
 
 /// Is the loop a piece whose iterations all store at least a row apart?
 bool makes_rows(const Nest& nest, int32_t id) {
-  const Loop& loop = nest.loops[static_cast<size_t>(id)];
+  const Loop& loop = nest.loops[id];
   if (loop.kind != LoopKind::kParallel) return false;
   return std::ranges::all_of(nest.stores, [&](const Store& store) {
     if (!stands_in(nest, store.block, loop.body)) return true;
@@ -47,7 +47,7 @@ class PlanStrips {
   }
 
  private:
-  const NestBuffer& buffer(int32_t b) const { return nest_.buffers[static_cast<size_t>(b)]; }
+  const NestBuffer& buffer(int32_t b) const { return nest_.buffers[b]; }
 
   bool find_outputs() {
     out_.elements = buffer(over_[0].to).elements;
@@ -93,13 +93,13 @@ class PlanStrips {
       if (o == kNoId) continue;
       const auto times = parallel_iterations(nest_, store.block);
       if (!times || store.guard != kNoId) return false;
-      written[static_cast<size_t>(o)] += *times;
+      written[o] += *times;
     }
     return std::all_of(written.begin(), written.end(), [&](Int128 n) { return n == out_.elements; });
   }
 
   bool add_piece(int32_t id) {
-    const Loop& loop = nest_.loops[static_cast<size_t>(id)];
+    const Loop& loop = nest_.loops[id];
     StripPiece piece{StripPiece::kFirst, loop.extent, 0, 0};
     std::optional<Reach> stores;
     bool single = loop.extent == 1;
@@ -147,7 +147,7 @@ class PlanStrips {
   void add_loads(int32_t id, const StripPiece& piece) {
     for (const Access& access : accesses_) {
       if (access.is_store || !is_read_later(access.buffer) || (access.piece != id && access.piece != kNoId)) continue;
-      const Reach reach = reach_of(nest_, access.element, nest_.loops[static_cast<size_t>(id)].index);
+      const Reach reach = reach_of(nest_, access.element, nest_.loops[id].index);
       Int128 behind = 0, end = 0;
       for (const int64_t i : {int64_t{0}, piece.extent - 1}) {
         behind = std::max(behind, Int128{piece.stride} * i + piece.first - reach.step * i - reach.least);
@@ -243,7 +243,7 @@ class PlanStrips {
 void run_rows_one_by_one(Nest& nest) {
   for (const Item& item : nest.blocks[0].items) {
     if (item.kind != Item::kLoop) continue;
-    nest.loops[static_cast<size_t>(item.id)].one_by_one = makes_rows(nest, item.id);
+    nest.loops[item.id].one_by_one = makes_rows(nest, item.id);
   }
 }
 

@@ -153,7 +153,7 @@ class PrintProgram {
     if (s.assembled) words += " assembled";
     if (s.way && s.way->strips) words += " " + strips_text(*s.way->strips);
     if (s.way && s.way->rearrangement) words += " " + rearrangement_text(*s.way->rearrangement);
-    if (s.region != kNoId) words += " region " + to_text(program_.regions[static_cast<size_t>(s.region)]);
+    if (s.region != kNoId) words += " region " + to_text(program_.regions[s.region]);
     if (!s.reason.empty()) words += " because " + s.reason;
     line("{:{}}step {} {} {}{}", "", 2 * depth, s.at, name_of(s.kind), name_of(s.instruction), words);
     for (const auto& block : s.blocks) {

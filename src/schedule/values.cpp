@@ -19,7 +19,7 @@ ValueTable::ValueTable(const Module& module, const ModuleWork& work, std::shared
   if (!sizes->is_plain()) sizes_ = std::move(sizes);
   for (const auto& [computation, list] : work.of) {
     for (const Work& w : list) {
-      if (w.kind == WorkKind::kView) is_view_[static_cast<size_t>(w.instruction->id)] = true;
+      if (w.kind == WorkKind::kView) is_view_[w.instruction->id] = true;
       if (w.kind != WorkKind::kControl) continue;
       const auto& called = w.instruction->called;
       for (size_t c = 0; c < called.size(); ++c) caller_[called[c]] = {w.instruction, static_cast<int32_t>(c)};
@@ -43,9 +43,9 @@ const Instruction* ValueTable::caller(const Computation& c) const {
 }
 
 ValueId ValueTable::find(ValueId v) {
-  while (up_[static_cast<size_t>(v)] != v) {
-    ValueId& up = up_[static_cast<size_t>(v)];
-    up = up_[static_cast<size_t>(up)];
+  while (up_[v] != v) {
+    ValueId& up = up_[v];
+    up = up_[up];
     v = up;
   }
   return v;
@@ -60,7 +60,7 @@ ValueId ValueTable::add(const LeafRef& named_after, int64_t bytes, bool in_host)
 }
 
 ValueId ValueTable::own(const Instruction& i, int64_t leaf) {
-  int32_t& first = first_[static_cast<size_t>(i.id)];
+  int32_t& first = first_[i.id];
   if (first == kNoId) {
     first = static_cast<int32_t>(of_leaf_.size());
     of_leaf_.resize(of_leaf_.size() + static_cast<size_t>(leaf_count(i.shape)), kNoId);
@@ -86,10 +86,10 @@ ValueId ValueTable::of(const LeafRef& leaf) {
   const LeafRef made = resolve(leaf);
   const Instruction& i = *made.instruction;
   const ValueId self = own(i, made.leaf);
-  const auto at = static_cast<size_t>(first_[static_cast<size_t>(i.id)] + made.leaf);
+  const auto at = static_cast<size_t>(first_[i.id] + made.leaf);
   if (of_leaf_[at] != kNoId) return find(of_leaf_[at]);
   ValueId value = self;
-  if (is_view_[static_cast<size_t>(i.id)]) {
+  if (is_view_[i.id]) {
     value = of(i.operands[0], 0);
   } else if (i.opcode == Opcode::kParameter) {
     const auto call = caller_.find(i.parent);
@@ -111,7 +111,7 @@ void ValueTable::fold_loop(const Instruction& loop) {
   const int64_t count = leaf_count(loop.shape);
   for (int64_t l = 0; l < count; ++l) {
     const ValueId carry = own(loop, l);
-    if (of(body.root, l) == find(carry)) up_[static_cast<size_t>(find(carry))] = of(loop.operands[0], l);
+    if (of(body.root, l) == find(carry)) up_[find(carry)] = of(loop.operands[0], l);
   }
 }
 
@@ -127,7 +127,7 @@ void ValueTable::fold_conditional(const Instruction& conditional) {
       all = all && (same == kNoId || same == v);
       same = v;
     }
-    if (all && same != kNoId) up_[static_cast<size_t>(own(conditional, l))] = same;
+    if (all && same != kNoId) up_[own(conditional, l)] = same;
   }
 }
 

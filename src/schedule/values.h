@@ -27,10 +27,10 @@ class ValueTable {
   ValueId add(const LeafRef& named_after, int64_t bytes, bool in_host = false);
 
   size_t count() const { return refs_.size(); }
-  const LeafRef& ref(ValueId v) const { return refs_[static_cast<size_t>(v)]; }
-  int64_t bytes(ValueId v) const { return bytes_[static_cast<size_t>(v)]; }
+  const LeafRef& ref(ValueId v) const { return refs_[v]; }
+  int64_t bytes(ValueId v) const { return bytes_[v]; }
   /// Does it lie in the host's memory (analysis/host_values.h)?
-  bool in_host(ValueId v) const { return in_host_[static_cast<size_t>(v)]; }
+  bool in_host(ValueId v) const { return in_host_[v]; }
   /// Must the program's result leaf end there?
   bool is_result_in_host(const Instruction& root, int64_t leaf) const {
     return sizes_ && sizes_->of(root, static_cast<int32_t>(leaf)).memory_space == kHostMemory;

@@ -47,7 +47,7 @@ class MakeWorkGraph {
       if (is_other && !effect) ++graph_.without_effect;
     }
     for (int64_t l = 0; l < leaf_count(computation_.root->shape); ++l) {
-      graph_.stays[static_cast<size_t>(number(values_.of(computation_.root, l)))] = true;
+      graph_.stays[number(values_.of(computation_.root, l))] = true;
     }
     spare_values();
     for (auto* edges : {&graph_.before, &graph_.after}) {
@@ -104,26 +104,26 @@ class MakeWorkGraph {
 
   void edge(int32_t from, int32_t to) {
     if (from == to) return;
-    graph_.before[static_cast<size_t>(to)].push_back(from);
-    graph_.after[static_cast<size_t>(from)].push_back(to);
+    graph_.before[to].push_back(from);
+    graph_.after[from].push_back(to);
   }
 
   void read(int32_t n, ValueId v) {
     const int32_t value = number(v);
-    auto& reads = graph_.reads[static_cast<size_t>(n)];
+    auto& reads = graph_.reads[n];
     if (std::find(reads.begin(), reads.end(), value) != reads.end()) return;
     reads.push_back(value);
-    if (writer_[static_cast<size_t>(value)] != kNoId) edge(writer_[static_cast<size_t>(value)], n);
+    if (writer_[value] != kNoId) edge(writer_[value], n);
   }
 
   void write(int32_t n, ValueId v) {
     const int32_t value = number(v);
     // A loop doesn't compute a value that it passes through.
-    if (writer_[static_cast<size_t>(value)] != kNoId) return;
-    const auto& reads = graph_.reads[static_cast<size_t>(n)];
+    if (writer_[value] != kNoId) return;
+    const auto& reads = graph_.reads[n];
     if (std::find(reads.begin(), reads.end(), value) != reads.end()) return;
-    writer_[static_cast<size_t>(value)] = n;
-    graph_.writes[static_cast<size_t>(n)].push_back(value);
+    writer_[value] = n;
+    graph_.writes[n].push_back(value);
   }
 
   const Computation& computation_;
@@ -148,13 +148,13 @@ WorkGraph make_work_graph(const Computation& computation, const std::vector<cons
 ModelledPeak modelled_peak(const WorkGraph& graph, const std::vector<int32_t>& order) {
   std::vector<int32_t> left(graph.bytes.size(), 0);
   for (const auto& reads : graph.reads) {
-    for (const int32_t v : reads) ++left[static_cast<size_t>(v)];
+    for (const int32_t v : reads) ++left[v];
   }
   for (size_t v = 0; v < left.size(); ++v) left[v] += graph.stays[v] ? 1 : 0;
   // Values from outside are live in any order, until their last reader.
   std::vector<bool> made(graph.bytes.size(), false);
   for (const auto& writes : graph.writes) {
-    for (const int32_t v : writes) made[static_cast<size_t>(v)] = true;
+    for (const int32_t v : writes) made[v] = true;
   }
   int64_t live = 0;
   ModelledPeak peak;
@@ -163,21 +163,21 @@ ModelledPeak modelled_peak(const WorkGraph& graph, const std::vector<int32_t>& o
     const int32_t n = order[at];
     const auto node = static_cast<size_t>(n);
     int64_t makes = 0, shares = 0;
-    for (const int32_t v : graph.writes[node]) makes += graph.bytes[static_cast<size_t>(v)];
+    for (const int32_t v : graph.writes[node]) makes += graph.bytes[v];
     int64_t frees = 0;
     for (const int32_t v : graph.reads[node]) {
-      if (--left[static_cast<size_t>(v)] > 0) continue;
-      const int64_t bytes = graph.bytes[static_cast<size_t>(v)];
+      if (--left[v] > 0) continue;
+      const int64_t bytes = graph.bytes[v];
       frees += bytes;
       for (const int32_t w : graph.writes[node]) {
-        if (shares < bytes && graph.bytes[static_cast<size_t>(w)] == bytes) shares = bytes;
+        if (shares < bytes && graph.bytes[w] == bytes) shares = bytes;
       }
     }
     const int64_t now = live + makes - shares + graph.inside[node];
     if (now > peak.bytes) peak = {now, static_cast<int32_t>(at)};
     live += makes - frees;
     for (const int32_t v : graph.writes[node]) {
-      if (left[static_cast<size_t>(v)] == 0) live -= graph.bytes[static_cast<size_t>(v)];
+      if (left[v] == 0) live -= graph.bytes[v];
     }
   }
   return peak;

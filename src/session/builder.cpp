@@ -156,7 +156,7 @@ class MakeFunction {
     for (const ModuleBuilder::Value value : operation.operands) {
       if (value.number < 0 || static_cast<size_t>(value.number) >= made_.size())
         return Status::input("an operand is no value of this function");
-      instruction->operands.push_back(made_[static_cast<size_t>(value.number)]);
+      instruction->operands.push_back(made_[value.number]);
     }
     const bool stated = !operation.shape.type.empty();
     if (stated) {
@@ -214,7 +214,7 @@ class MakeFunction {
     for (const ModuleBuilder::Value value : from_.results) {
       if (value.number < 0 || static_cast<size_t>(value.number) >= made_.size())
         return Status::input(fmt::format("function `{}`: a result is no value of it", from_.name));
-      results.push_back(made_[static_cast<size_t>(value.number)]);
+      results.push_back(made_[value.number]);
     }
     if (results.empty()) return Status::input(fmt::format("function `{}` has no result", from_.name));
     if (results.size() == 1) {

@@ -105,9 +105,8 @@ struct Executable::State {
       }
       if (!taken[a]) continue;
       for (size_t r = 0; r < result_leaves.size(); ++r) {
-        const engine::Slot& slot = p.slots[static_cast<size_t>(p.output_slots[result_leaves[r].number])];
-        if (slot.storage >= 0 && &p.storages[static_cast<size_t>(slot.storage)] == taken[a])
-          lives_in[r] = static_cast<int64_t>(a);
+        const engine::Slot& slot = p.slots[p.output_slots[result_leaves[r].number]];
+        if (slot.storage >= 0 && &p.storages[slot.storage] == taken[a]) lives_in[r] = static_cast<int64_t>(a);
       }
     }
   }
@@ -139,7 +138,7 @@ struct Executable::State {
     std::vector<Range> written;
     for (size_t r = 0; r < results.size(); ++r) {
       void* const data = results_of_caller[r];
-      const bool stays = lives_in[r] >= 0 && given[static_cast<size_t>(lives_in[r])].donated;
+      const bool stays = lives_in[r] >= 0 && given[lives_in[r]].donated;
       if (stays && data == nullptr) continue;
       if (std::string why = fault("result", r, data, result_leaves[r]); !why.empty()) return usage(why);
       const Range range{static_cast<const std::byte*>(data), result_leaves[r].bytes};

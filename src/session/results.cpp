@@ -48,7 +48,7 @@ Extremes extremes_of(const Shape& shape, const std::byte* bytes, ThreadPool& poo
   const int64_t count = element_count(shape);
   std::vector<Extremes> chunks(static_cast<size_t>((count + kAtOnce - 1) / kAtOnce));
   const auto task = [&](int64_t chunk, int) {
-    Extremes& own = chunks[static_cast<size_t>(chunk)];
+    Extremes& own = chunks[chunk];
     dispatch(shape.type, [&]<class T>() {
       if constexpr (requires(T t) { static_cast<double>(t); }) {
         for (int64_t i = chunk * kAtOnce; i < std::min(count, (chunk + 1) * kAtOnce); ++i) {

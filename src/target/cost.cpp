@@ -28,7 +28,7 @@ double width_factor(ElementType type) {
 double batches(const Instruction& dot) {
   double batches = 1;
   for (const int64_t d : dot.as<DotAttributes>().lhs_batch_dims) {
-    batches *= static_cast<double>(dot.operand(0).shape.dims[static_cast<size_t>(d)]);
+    batches *= static_cast<double>(dot.operand(0).shape.dims[d]);
   }
   return std::max(1.0, batches);
 }

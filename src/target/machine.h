@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "ir/xla_backend.h"
+
 namespace lowtide::engine {
 
 /// Memory that a program's buffers can lie in.
@@ -81,9 +83,7 @@ struct Machine {
       0;                    ///< the same for values computed from indices and a few scalars, such as random numbers
   double kept_byte_ns = 0;  ///< of a value that could be recomputed later
 
-  // What XLA's compiler for it does.
-  bool drops_barriers = false;  ///< before it merges, hoists and decides what to copy
-  bool widens_bf16 = false;     ///< it converts bf16 and 8-bit floats to f32: whole arrays, though slices are read
+  XlaBackend xla_backend = XlaBackend::kGpu;  ///< XLA's compiler for it
 
   std::vector<MemorySpace> spaces;  ///< the first is where buffers lie
   std::vector<Link> links;

@@ -57,8 +57,7 @@ Machine zen5() {
       .generated_byte_ns = 3,  // five hashes cost less
       .kept_byte_ns = 2,
 
-      .drops_barriers = true,
-      .widens_bf16 = true,
+      .xla_backend = XlaBackend::kCpu,
 
       .spaces = {{.name = "memory", .number = 0, .bytes = 0}},
       .links = {},
@@ -73,6 +72,7 @@ struct Datasheet {
   double f32_teraflops, narrowest;  ///< of products; time per term of the narrowest type, relative to f32
   double host_gigabytes_per_second;
   double launch_ns, trip_ns;
+  XlaBackend xla_backend = XlaBackend::kGpu;
 };
 
 Machine accelerator(const Datasheet& d) {
@@ -124,6 +124,8 @@ Machine accelerator(const Datasheet& d) {
       .stored_byte_ns = 4 * byte_ns,
       .generated_byte_ns = 40 * byte_ns,
       .kept_byte_ns = 25 * byte_ns,
+
+      .xla_backend = d.xla_backend,
 
       .spaces = {{.name = "device", .number = 0, .bytes = static_cast<int64_t>(d.memory_bytes)},
                  {.name = "pinned host", .number = 5, .bytes = 0}},
@@ -177,7 +179,8 @@ std::span<const Machine> machines() {
                    .narrowest = 1,
                    .host_gigabytes_per_second = 16,
                    .launch_ns = 500,
-                   .trip_ns = 500}),
+                   .trip_ns = 500,
+                   .xla_backend = XlaBackend::kTpu}),
   };
   return kMachines;
 }

@@ -24,11 +24,11 @@ bool keeps_order(const Instruction& i) {
   for (int64_t d = 0; d < i.shape.rank(); ++d) {
     int64_t at = d;
     if (i.opcode == Opcode::kTranspose) {
-      at = map[static_cast<size_t>(d)];
-      if (from.dims[static_cast<size_t>(at)] == 1) continue;
+      at = map[d];
+      if (from.dims[at] == 1) continue;
     } else {
-      if (d >= from.rank() || from.dims[static_cast<size_t>(d)] == 1) continue;
-      at = map[static_cast<size_t>(d)];
+      if (d >= from.rank() || from.dims[d] == 1) continue;
+      at = map[d];
     }
     if (at < last) return false;
     last = at;

@@ -4,6 +4,7 @@
 /// plan passes the target.
 
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include "target/cost.h"
@@ -32,8 +33,8 @@ class Target {
   const Cost& cost() const { return cost_; }
   /// The target whose programs model its time: for one that takes modules, one that takes programs.
   virtual const Target& modelled_as() const { return *this; }
-  /// Does the compiler remove barriers before it merges, hoists and decides what to copy?
-  virtual bool drops_barriers() const { return false; }
+  /// The compiler that modules are handed to; none: programs run as planned.
+  virtual std::optional<XlaBackend> xla_backend() const { return std::nullopt; }
   /// The relative error of the estimate of its memory use: smaller savings may not be real.
   virtual double uncertain_part() const { return 0; }
 

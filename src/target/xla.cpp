@@ -12,7 +12,7 @@ class XlaTarget : public Target {
   std::string_view name() const override { return "xla"; }
   Takes takes() const override { return Takes::kModule; }
   const Target& modelled_as() const override { return modelled_as_; }
-  bool drops_barriers() const override { return machine().drops_barriers; }
+  std::optional<XlaBackend> xla_backend() const override { return machine().xla_backend; }
   double uncertain_part() const override { return 0.05; }
   bool has_routine(const Instruction& i) const override { return modelled_as_.has_routine(i); }
   int64_t scratch_bytes(const Instruction& i) const override { return modelled_as_.scratch_bytes(i); }

@@ -169,7 +169,7 @@ Result<Value> TensorFile::load_as(std::string_view tensor, const Shape& wanted) 
   auto narrow = std::make_shared<Literal>(Shape::array(wanted.type, wanted.dims));
   dispatch(wanted.type, [&]<class T>() {
     if constexpr (requires(T t) { t.held; }) {
-      for (int64_t i = 0; i < narrow->size(); ++i) narrow->data<T>()[static_cast<size_t>(i)] = T(integer_at(*value, i));
+      for (int64_t i = 0; i < narrow->size(); ++i) narrow->data<T>()[i] = T(integer_at(*value, i));
     }
   });
   return Value(std::move(narrow));

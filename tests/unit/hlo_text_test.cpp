@@ -356,5 +356,13 @@ TEST(HloText, SurvivesDeepNesting) {
   EXPECT_TRUE(contains(fault(calls), "more than 200 deep"));
 }
 
+TEST(HloText, NumbersOfAttributesMayBeInfinite) {
+  const std::string text = entry(R"(x = f32[3,2] parameter(0)
+  s = f32[2] parameter(1)
+  ROOT y = f32[3,2] batch-norm-inference(x, s, s, s, s), epsilon=inf, feature_index=1)");
+  EXPECT_EQ(fault(text), "no fault");
+  EXPECT_TRUE(contains(reprint(text), "epsilon=inf")) << reprint(text);
+}
+
 }  // namespace
 }  // namespace lowtide::engine

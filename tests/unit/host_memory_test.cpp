@@ -11,7 +11,9 @@
 #include "passes/recompute/offload.h"
 #include "read_module.h"
 #include "schedule/check/check_program.h"
+#include "schedule/modelled_time.h"
 #include "target/cpu.h"
+#include "target/machines.h"
 
 namespace lowtide::engine {
 namespace {
@@ -123,6 +125,34 @@ TEST(HostMemory, PlansHaveAnArenaThere) {
   const auto control = compile_plan(*plain(), cpu_target());
   ASSERT_TRUE(control.ok());
   EXPECT_EQ(control->program->host_bytes, 0);
+}
+
+/// What a routine reads or writes there is moved as a whole, in addition to the routine's own time.
+TEST(HostMemory, RoutinesWaitForWhatLiesThere) {
+  const auto compiled = compile_plan(*read(R"(HloModule m
+less { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = pred[] compare(a, b), direction=LT }
+ENTRY main {
+  x = f32[64,1024] parameter(0)
+  ROOT y = f32[64,1024] sort(x), dimensions={1}, to_apply=less
+}
+)"),
+                                     cpu_target());
+  ASSERT_TRUE(compiled.ok()) << compiled.status().message();
+  const Cost cost(*read_machine("h100"));
+  Program program = *compiled->program;
+  const auto step = std::ranges::find(program.steps, StepKind::kLibrary, &ProgramStep::kind);
+  ASSERT_NE(step, program.steps.end());
+  const auto storage_of = [&](int32_t slot) -> Storage& {
+    return program.storages[static_cast<size_t>(program.slots[static_cast<size_t>(slot)].storage)];
+  };
+  const double here = modelled_ns_of_step(program, *step, cost), moved = cost.host_ns(64 * 1024 * 4);
+  EXPECT_GT(moved, 0);
+  storage_of(step->reads[0]).in_host = true;
+  EXPECT_DOUBLE_EQ(modelled_ns_of_step(program, *step, cost), here + moved);
+  storage_of(step->writes[0]).in_host = true;
+  EXPECT_DOUBLE_EQ(modelled_ns_of_step(program, *step, cost), here + 2 * moved);
 }
 
 TEST(HostMemory, TheCheckerKnowsWhatLiesThere) {

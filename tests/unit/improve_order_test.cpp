@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "analysis/partitioning.h"
+#include "schedule/search_order.h"
 #include "target/cpu.h"
 #include "text/hlo.h"
 
@@ -50,6 +53,66 @@ TEST(ImproveOrder, LeavesWhatIsAsLargeBehindAllReaders) {
   WorkGraph graph = summed_and_cut();
   graph.bytes[2] = 1000;
   EXPECT_EQ(improve_order(graph, {0, 1, 2, 3}, 100), (std::vector<int32_t>{0, 1, 2, 3}));
+}
+
+TEST(ImproveOrder, DelaysTheFirstStep) {
+  // Node 0 makes much that only node 2 reads; node 1 needs much memory of its own.
+  WorkGraph graph = graph_of_nodes(3, {1000, 10});
+  graph.writes[0].push_back(0);
+  graph.writes[1].push_back(1);
+  graph.inside[1] = 5000;
+  reads(graph, 2, 0, 0);
+  reads(graph, 2, 1, 1);
+  EXPECT_EQ(improve_order(graph, {0, 1, 2}, 100), (std::vector<int32_t>{1, 0, 2}));
+}
+
+TEST(Order, DepthFirstBeginsWithWhatNeedsMost) {
+  // While node 1 runs, for node 2, the result of node 0 is alive as well: 10 + 50 bytes. Node 3 needs 41.
+  WorkGraph graph = graph_of_nodes(5, {10, 10, 1, 1});
+  for (const int32_t n : {0, 1, 2, 3}) graph.writes[static_cast<size_t>(n)].push_back(n);
+  graph.inside[0] = graph.inside[1] = graph.inside[3] = 40;
+  reads(graph, 2, 0, 0);
+  reads(graph, 2, 1, 1);
+  reads(graph, 4, 3, 3);
+  reads(graph, 4, 2, 2);
+  EXPECT_EQ(make_order(graph, OrderKind::kDepthFirst), (std::vector<int32_t>{0, 1, 2, 3, 4}));
+}
+
+TEST(CandidateOrders, AreThoseOfEveryKind) {
+  // `small` is made of `big`, which nothing reads any more: made only where it is read, it keeps `big` until then.
+  auto parsed = parse_hlo(std::make_shared<Source>(Source{"test.hlo", R"(HloModule m
+less { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = pred[] compare(a, b), direction=LT }
+ENTRY main {
+  x = f32[64,256] parameter(0)
+  y = f32[64,16] parameter(1)
+  m = f32[16,16] parameter(2)
+  big = f32[64,256] sort(x), dimensions={1}, to_apply=less
+  part = f32[64,16] slice(big), slice={[0:64], [0:16]}
+  first = f32[64,16] sort(part), dimensions={0}, to_apply=less
+  small = f32[16,256] dot(y, big), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+  second = f32[64,16] dot(first, m), lhs_contracting_dims={1}, rhs_contracting_dims={1}
+  third = f32[64,16] sort(second), dimensions={0}, to_apply=less
+  ROOT z = f32[64,256] dot(third, small), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+})"}));
+  ASSERT_TRUE(parsed.ok()) << parsed.status().message();
+  const std::unique_ptr<Module> module = parsed.take();
+  const ModuleWork work = form_work(*module, cpu_target());
+  ValueTable values(*module, work, std::make_shared<const Partitioning>(stated_partitioning(*module)));
+  const WorkGraph graph =
+      make_work_graph(*module->entry, given_order(work).at(module->entry), values, {}, SideEffects(*module));
+  std::vector<std::vector<const Work*>> tried;
+  for (WorkOrder& order : candidate_orders(*module, work, values, 0)) tried.push_back(order.at(module->entry));
+  const auto nodes_of = [&](OrderKind kind) {
+    std::vector<const Work*> nodes;
+    for (const int32_t n : make_order(graph, kind)) nodes.push_back(graph.nodes[static_cast<size_t>(n)]);
+    return nodes;
+  };
+  for (const OrderKind kind : kOrderKinds) {
+    EXPECT_EQ(std::ranges::count(tried, nodes_of(kind)), 1) << static_cast<int>(kind);
+    EXPECT_EQ(nodes_of(kind) == nodes_of(OrderKind::kLate), kind == OrderKind::kLate) << "the control";
+  }
 }
 
 /// Edges between the second instruction of two of a kind and the first.

@@ -211,6 +211,41 @@ TEST(InPlaceProof, WhatIsReadForEachCallMustStay) {
   EXPECT_FALSE(proof(sums(0, 1)));  // one call, which reads it first
 }
 
+/// The last 50 elements are negated, and their sum fills the first 50, in this order of the two loops that store.
+Nest sum_of_the_rest(bool sum_first) {
+  NestBuilder nest;
+  nest.add_buffer(ElementType::kF32, 100);
+  nest.add_buffer(ElementType::kF32, 100);
+  const NodeId zero = nest.number(ElementType::kF32, 0);
+  auto add = std::make_shared<Function>();
+  add->nodes = {{.kind = NodeKind::kArgument, .type = ElementType::kF32},
+                {.kind = NodeKind::kArgument, .type = ElementType::kF32, .slot = 1},
+                {.kind = NodeKind::kOperation, .opcode = Opcode::kAdd, .type = ElementType::kF32, .operands = {0, 1}}};
+  add->results = {2};
+  add->argument_count = 2;
+  const auto last = [&](int32_t loop) { return nest.plus(nest.index_of(loop), NestBuilder::fixed(50)); };
+  const int32_t fold = nest.begin_reduce(50, std::span(&zero, 1), add, std::span(&zero, 1));
+  const NodeId next =
+      nest.operation(Opcode::kAdd, ElementType::kF32, {nest.carried(fold, 0), nest.load(0, last(fold))});
+  const NodeId sum = nest.end_carrying(fold, std::span(&next, 1))[0];
+  for (const bool sums : {sum_first, !sum_first}) {
+    const int32_t loop = nest.begin_parallel(50);
+    if (sums) {
+      nest.store(1, nest.index_of(loop), sum);
+    } else {
+      const NodeId x = nest.load(0, last(loop));
+      nest.store(1, last(loop), nest.operation(Opcode::kNegate, ElementType::kF32, {x}));
+    }
+    nest.end_parallel(loop);
+  }
+  return nest.take();
+}
+
+TEST(InPlaceProof, SumsAreReadOnlyForThoseThatNeedThem) {
+  EXPECT_FALSE(proof(sum_of_the_rest(true)));
+  EXPECT_TRUE(proof(sum_of_the_rest(false)));
+}
+
 TEST(InPlaceProof, LeavesOutWhatIsThere) {
   const Nest same = copies(0), shifted = copies(1);
   const Touches one(same), other(shifted);

@@ -203,5 +203,20 @@ TEST(LegaliseNests, NoticesAWrongFunction) {
   EXPECT_GT(legalised_differs_by(reduction("f32", "add", "0"), spoil), 1e-3);
 }
 
+TEST(LegaliseNests, ComparesNearTheEndsOfARange) {
+  // log1p of 0.5, 1.5, ... is at least 0.4054651, of which only the first is below 0.405467.
+  EXPECT_EQ(legalised_differs_by(R"(
+  i = s32[4] iota(), iota_dimension=0
+  n = f32[4] convert(i)
+  half = f32[] constant(0.5)
+  halves = f32[4] broadcast(half), dimensions={}
+  x = f32[4] add(n, halves)
+  l = f32[4] log-plus-one(x)
+  c = f32[] constant(0.405467)
+  most = f32[4] broadcast(c), dimensions={}
+  ROOT y = pred[4] compare(l, most), direction=GE)"),
+            0);
+}
+
 }  // namespace
 }  // namespace lowtide::engine

@@ -49,6 +49,56 @@ ENTRY main {
   EXPECT_EQ(count(apart, "sequential"), 2) << apart;
 }
 
+/// A loop in which each element of x evolves by itself, while i < `limit`; n is carried along unchanged.
+std::string text_of_loop(const std::string& limit, const std::string& n) {
+  return expect_region_matches("HloModule m\ncondition {\n  t = (s32[], s32[], f32[300]) parameter(0)\n  n = s32[] " +
+                               limit + R"(
+  i = s32[] get-tuple-element(t), index=0
+  ROOT more = pred[] compare(i, n), direction=LT
+}
+body {
+  t = (s32[], s32[], f32[300]) parameter(0)
+  i = s32[] get-tuple-element(t), index=0
+  n = s32[] get-tuple-element(t), index=1
+  v = f32[300] get-tuple-element(t), index=2
+  one = s32[] constant(1)
+  next = s32[] add(i, one)
+  w = f32[300] multiply(v, v)
+  ROOT r = (s32[], s32[], f32[300]) tuple(next, n, w)
+}
+ENTRY main {
+  x = f32[300] parameter(0)
+  zero = s32[] constant(0)
+  n = s32[] )" + n + R"(
+  t = (s32[], s32[], f32[300]) tuple(zero, n, x)
+  loop = (s32[], s32[], f32[300]) while(t), condition=condition, body=body
+  ROOT y = f32[300] get-tuple-element(loop), index=2
+})");
+}
+
+TEST(Lower, CountsTripsOfLoopsOverElements) {
+  const std::string counted = text_of_loop("constant(3)", "constant(7)");
+  EXPECT_EQ(count(counted, "sequential i1 < 3"), 1) << counted;
+  EXPECT_EQ(text_of_loop("get-tuple-element(t), index=1", "constant(3)"), counted);
+}
+
+TEST(Lower, WritesTestsBeforeBodies) {
+  EXPECT_EQ(text_of_loop("get-tuple-element(t), index=1", "parameter(1)"), R"(buffer b0 s32[1] read
+buffer b1 f32[300] read
+buffer b2 f32[300] written
+%0 = s32 b0[0]
+parallel i0 < 300
+  %1 = f32 b1[i0]
+  while 1 carrying f32 c1.0 = %1, s32 c1.1 = s32:0x0
+    %2 = pred compare.lt(c1.1, %0)
+    %3 = f32 multiply(c1.0, c1.0)
+    %4 = s32 add(c1.1, s32:0x1)
+    while %2
+    next %3, %4
+  b2[i0] = r1.0
+)");
+}
+
 TEST(Lower, MakesIndexMaps) {
   const char* const kMaps[] = {
       "ROOT y = f32[4,3] transpose(x), dimensions={1,0}",

@@ -55,11 +55,12 @@ TEST(NumberText, RandomWideValuesSurvive) {
   }
 }
 
-/// Halfway points between neighbours of a narrow type, written in full and nudged in the last of 40 digits.
+/// Halfway points between neighbours of a narrow type, from `first` on, written in full and nudged in the last of 40
+/// digits.
 template <class T>
-void expect_ties_to_even() {
-  const uint32_t one = static_cast<uint32_t>(bits_of(T(1.0f)));
-  for (uint32_t bits = one; bits < one + 200; ++bits) {
+void expect_ties_to_even(float first) {
+  const auto begin = static_cast<uint32_t>(bits_of(T(first)));
+  for (uint32_t bits = begin; bits < begin + 200; ++bits) {
     T low{}, high{};
     low.bits = static_cast<decltype(low.bits)>(bits);
     high.bits = static_cast<decltype(high.bits)>(bits + 1);
@@ -78,8 +79,10 @@ void expect_ties_to_even() {
 }
 
 TEST(NumberText, TiesGoToEvenAndNudgedOnesDoNot) {
-  expect_ties_to_even<BFloat16>();
-  expect_ties_to_even<Float16>();
+  for (const float first : {0.001f, 1.0f, 1000.0f}) {
+    expect_ties_to_even<BFloat16>(first);
+    expect_ties_to_even<Float16>(first);
+  }
 }
 
 }  // namespace

@@ -45,6 +45,21 @@ TEST(Passes, WrapperHandsOnThePassesFault) {
   EXPECT_EQ(records.status().fault(), Fault::kUnsupported);
 }
 
+TEST(Passes, CastsThatTakeAShorterWayCount) {
+  const auto module = read(R"(HloModule m
+ENTRY e {
+  x = s8[64] parameter(0)
+  w = s32[64] convert(x)
+  f = f32[64] convert(w)
+  ROOT t = (s32[64], f32[64]) tuple(w, f)
+}
+)");
+  const auto result = find_pass("remove-noop-casts")->run(*module, cpu_target());
+  ASSERT_TRUE(result.ok()) << result.status().message();
+  EXPECT_TRUE(result->changed);
+  EXPECT_EQ(result->count, 1);
+}
+
 TEST(Passes, RecordsPeaksOnDemand) {
   const auto module = small_module();
   const std::vector<Pass> one = {*find_pass("remove-dead-code")};

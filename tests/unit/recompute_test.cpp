@@ -12,6 +12,7 @@
 #include "compile/source_words.h"
 #include "passes/canonicalise/remove_dead_code.h"
 #include "passes/recompute/lives.h"
+#include "passes/recompute/order.h"
 #include "target/cpu.h"
 
 namespace lowtide::engine {
@@ -321,6 +322,29 @@ TEST(Recompute, KeepsTheOrderOfEffects) {
   ASSERT_TRUE(recompute(*module, cpu_target(), {1}).ok());
   const std::string after = print_hlo(*module);
   EXPECT_LT(after.find("%first = "), after.find("%second = ")) << after;
+}
+
+TEST(GoodOrder, LastReadersComeEarly) {
+  // `wide` has two readers, of which the second frees it: behind the first it is in time for what `more` needs.
+  const auto module = read(R"(HloModule m
+less { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = pred[] compare(a, b), direction=LT }
+ENTRY main {
+  x = f32[64,256] parameter(0)
+  v = f32[256,8] parameter(1)
+  u = f32[8,512] parameter(2)
+  w = f32[8,64] parameter(3)
+  wide = f32[64,256] sort(x), dimensions={1}, to_apply=less
+  first = f32[64,8] dot(wide, v), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  more = f32[64,512] dot(first, u), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  sums = f32[8,512] dot(w, more), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  last = f32[8,256] dot(w, wide), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT r = f32[512,256] dot(sums, last), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+})");
+  put_in_good_order(*module->entry);
+  const std::string after = print_hlo(*module);
+  EXPECT_LT(after.find("%last = "), after.find("%more = ")) << after;
 }
 
 }  // namespace

@@ -122,6 +122,24 @@ TEST(Resize, KeepsEqualWhatOneNumberMeans) {
   EXPECT_NE(print_hlo(*resized->module).find(fmt::format("constant({})", rows - 1)), std::string::npos);
 }
 
+// Wishes for a slice that is larger than what it is taken from: the array grows until the slice fits.
+TEST(Resize, GrowsWholesThatAreTooSmallForTheirParts) {
+  const auto module = read(R"(HloModule m
+ENTRY main {
+  x = f32[64,4] parameter(0)
+  at = s32[] parameter(1)
+  zero = s32[] constant(0)
+  ROOT y = f32[40,4] dynamic-slice(x, at, zero), dynamic_slice_sizes={40,4}
+}
+)");
+  const ModuleExtents extents(*module);
+  const auto resized = resize(*module, extents, [](int32_t, int64_t n) { return n == 64 ? 24 : n == 40 ? 32 : n; });
+  ASSERT_TRUE(resized.ok());
+  EXPECT_TRUE(verify(*resized->module).ok());
+  EXPECT_EQ(resized->module->entry->parameters()[0]->shape.dims, (Dims{48, 4}));
+  EXPECT_EQ(resized->module->entry->root->shape.dims, (Dims{32, 4}));
+}
+
 TEST(StreamAlike, TakesTheSameValuesWithIt) {
   // Of the program itself m is too small to join; of the small instantiation it wouldn't be.
   const auto module = read(kPairs);

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "ops/verify.h"
+#include "passes/shrink_edits.h"
 #include "target/cpu.h"
 
 namespace lowtide::engine {
@@ -54,6 +55,22 @@ TEST(Shrink, StopsWhenToldTo) {
   int64_t tried = 0;
   shrink(*module, cpu_target(), [&](const Module&) { return ++tried, true; }, {.most_tries = 3});
   EXPECT_LE(tried, 3);
+}
+
+TEST(Shrink, DropsWhatArgumentsAreGivenAwayFor) {
+  const auto module = read(R"(HloModule m, buffer_donor={ (0, {}) }
+ENTRY main { a = f32[8] parameter(0) ROOT s = f32[8] sine(a) })");
+  const auto smallest = shrink(*module, cpu_target(), [](const Module& m) { return count_of(m, Opcode::kSine) > 0; });
+  EXPECT_TRUE(smallest->buffer_donors.empty()) << print_hlo(*smallest);
+}
+
+TEST(Shrink, MakesTheLastResultLeftTheRoot) {
+  for (const size_t dropped : {0, 1}) {
+    const auto module = read(R"(HloModule m
+ENTRY main { a = f32[8] parameter(0) s = f32[8] sine(a) c = f32[8] cosine(a) ROOT r = (f32[8], f32[8]) tuple(s, c) })");
+    ASSERT_TRUE(drop_results(*module, dropped, dropped + 1));
+    EXPECT_EQ(module->entry->root->name, dropped == 0 ? "c" : "s");
+  }
 }
 
 }  // namespace

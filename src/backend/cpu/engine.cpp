@@ -84,7 +84,7 @@ Engine::Block Engine::bind(std::span<const ProgramStep> steps, Binding& binding)
     action.addresses.resize(step.reads.size() + step.writes.size());
     if (step.kind == StepKind::kKernel) {
       // Kernels only read `given`.
-      std::vector<int64_t>& given = kernels_[static_cast<size_t>(step.region)].given;
+      std::vector<int64_t>& given = kernels_[step.region].given;
       if (!given.empty()) action.addresses.push_back(given.data());
     }
     if (!binding.dead.empty()) action.dead = std::move(binding.dead[binding.step]);
@@ -94,7 +94,7 @@ Engine::Block Engine::bind(std::span<const ProgramStep> steps, Binding& binding)
       action.routine = routines_[binding.routine++].get();
     }
     if (step.way && step.way->strips) {
-      const std::string why = check_strips(kernels_[static_cast<size_t>(step.region)], *step.way->strips);
+      const std::string why = check_strips(kernels_[step.region], *step.way->strips);
       LT_ASSERT(why.empty(), why);
     }
     for (const auto& inner : step.blocks) action.blocks.push_back(bind(inner, binding));
@@ -143,7 +143,7 @@ Status Engine::start(const RunMemory& memory, int threads) {
   }
   for (size_t s = 0; s < addresses_.size(); ++s) {
     const Slot& slot = program.slots[s];
-    std::byte* const base = slot.storage >= 0 ? storages_[static_cast<size_t>(slot.storage)] : nullptr;
+    std::byte* const base = slot.storage >= 0 ? storages_[slot.storage] : nullptr;
     addresses_[s] = base ? base + slot.offset : nullptr;
   }
   if (poisons() && base_) std::memset(base_, kPoisonByte, static_cast<size_t>(program.temp_bytes));
@@ -267,7 +267,7 @@ void Engine::copy(Action& action, ThreadPool& pool) {
   const ProgramStep& step = *action.step;
   action.shifts.clear();
   for (size_t i = 0; i < step.writes.size(); ++i) {
-    const int64_t bytes = program_->slots[static_cast<size_t>(step.writes[i])].bytes;
+    const int64_t bytes = program_->slots[step.writes[i]].bytes;
     action.shifts.push_back({address(step.writes[i]), address(step.reads[i]), bytes});
   }
   shift_at_once(action.shifts, strip_, pool);
@@ -278,7 +278,7 @@ Status Engine::run_while(Action& action, ThreadPool& pool) {
   const std::vector<int32_t>& settle = action.step->settle;
   action.shifts.clear();
   for (const int32_t slot : settle) {
-    action.shifts.push_back({address(slot), nullptr, program_->slots[static_cast<size_t>(slot)].bytes});
+    action.shifts.push_back({address(slot), nullptr, program_->slots[slot].bytes});
   }
   LT_RETURN_IF_ERROR(run_trips(action, pool));
   for (size_t i = 0; i < settle.size(); ++i) {

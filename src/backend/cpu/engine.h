@@ -57,8 +57,8 @@ class Engine {
   Progress& progress() const { return program_->module->context().progress(); }
   void rotate(const ProgramStep& step);
   void take_addresses(Action& action);
-  std::byte*& address(int32_t slot) { return addresses_[static_cast<size_t>(slot)]; }
-  std::byte* address(int32_t slot) const { return addresses_[static_cast<size_t>(slot)]; }
+  std::byte*& address(int32_t slot) { return addresses_[slot]; }
+  std::byte* address(int32_t slot) const { return addresses_[slot]; }
 
   std::shared_ptr<const Program> program_;
   std::vector<Kernel> kernels_;

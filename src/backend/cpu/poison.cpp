@@ -23,7 +23,7 @@ std::vector<std::vector<int32_t>> deaths(const Program& program) {
     if (storage.kind != StorageKind::kTemporary || storage.bytes == 0) continue;
     // A value that nothing reads dies at its birth, but its step still writes it.
     const auto next = std::ranges::find_if(times, [&](Step at) { return at >= storage.dies && at > storage.born; });
-    if (next != times.end()) dead[static_cast<size_t>(next - times.begin())].push_back(static_cast<int32_t>(s));
+    if (next != times.end()) dead[next - times.begin()].push_back(static_cast<int32_t>(s));
   }
   return dead;
 }

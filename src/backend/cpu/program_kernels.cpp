@@ -22,7 +22,7 @@ namespace {
 /// Finds the step of each region.
 void find_steps(const std::vector<ProgramStep>& steps, std::vector<const ProgramStep*>& step_of) {
   for (const ProgramStep& step : steps) {
-    if (step.kind == StepKind::kKernel) step_of[static_cast<size_t>(step.region)] = &step;
+    if (step.kind == StepKind::kKernel) step_of[step.region] = &step;
     for (const auto& block : step.blocks) find_steps(block, step_of);
   }
 }
@@ -56,8 +56,7 @@ class ProgramKernels {
     record.distinct = std::ssize(distinct);
     record.kernels = program_.kernels;
     std::vector<Kernel> kernels;
-    for (const int64_t source : source_of_)
-      kernels.push_back(source == kNoId ? Kernel() : sources_[static_cast<size_t>(source)].kernel);
+    for (const int64_t source : source_of_) kernels.push_back(source == kNoId ? Kernel() : sources_[source].kernel);
     return kernels;
   }
 
@@ -87,7 +86,7 @@ class ProgramKernels {
     std::iota(by_size.begin(), by_size.end(), size_t{0});
     std::ranges::stable_sort(by_size, std::greater(), [&](size_t s) { return sources_[s].region->ops.size(); });
     context_.pool().run(std::ssize(sources_), [&](int64_t task, int) {
-      const size_t s = by_size[static_cast<size_t>(task)];
+      const size_t s = by_size[task];
       Nest nest = *sources_[s].nest;
       if (sources_[s].strips) run_rows_one_by_one(nest);
       nests[s] = plain_nest(nest, *program_.module);

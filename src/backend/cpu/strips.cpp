@@ -125,9 +125,7 @@ class InStrips {
   void place_patches() {
     for (size_t k = 0; k < strips_.patches.size(); ++k) std::memcpy(target(k), kept(k), bytes(k));
   }
-  const Strips::Output& output_of(size_t k) const {
-    return strips_.outputs[static_cast<size_t>(strips_.patches[k].output)];
-  }
+  const Strips::Output& output_of(size_t k) const { return strips_.outputs[strips_.patches[k].output]; }
   size_t bytes(size_t k) const { return static_cast<size_t>(output_of(k).element_bytes); }
   std::byte* kept(size_t k) const { return scratch_ + strips_.patch + static_cast<int64_t>(k) * 2 * kPatchBytes; }
   std::byte* target(size_t k) { return place(output_of(k)) + strips_.patches[k].element * output_of(k).element_bytes; }

@@ -20,7 +20,7 @@ Emitter::Emitter(llvm::Module& module, const Nest& nest, const KernelPlan& plan,
   for (size_t i = 0; i < nest.nodes.size(); ++i) {
     const Node& n = nest.nodes[i];
     if (n.kind != NodeKind::kCarried && n.kind != NodeKind::kResult) continue;
-    auto& pair = carried_nodes_[static_cast<size_t>(n.loop)][static_cast<size_t>(n.slot)];
+    auto& pair = carried_nodes_[n.loop][n.slot];
     (n.kind == NodeKind::kCarried ? pair.first : pair.second) = static_cast<NodeId>(i);
   }
 }
@@ -110,7 +110,7 @@ void Emitter::emit_items(std::span<const Item> items) {
         if (store_together(stores)) {
           items = items.subspan(stores.size() - 1);
         } else {
-          emit_store(nest_.stores[static_cast<size_t>(item.id)]);
+          emit_store(nest_.stores[item.id]);
         }
         break;
       }
@@ -119,7 +119,7 @@ void Emitter::emit_items(std::span<const Item> items) {
   }
 }
 
-void Emitter::emit_block(int32_t block) { emit_items(nest_.blocks[static_cast<size_t>(block)].items); }
+void Emitter::emit_block(int32_t block) { emit_items(nest_.blocks[block].items); }
 
 void Emitter::emit_node(NodeId id) {
   const Node& n = node(id);
@@ -128,7 +128,7 @@ void Emitter::emit_node(NodeId id) {
     group_ = equal_.group;
     width_ /= group_;
   }
-  Emitted& value = values_[static_cast<size_t>(id)];
+  Emitted& value = values_[id];
   switch (n.kind) {
     case NodeKind::kAffine: value.value = affine_value(id, &value.lanes); break;
     case NodeKind::kOperation:
@@ -145,7 +145,7 @@ Emitter::Emitted Emitter::get(NodeId id) {
   const Node& n = node(id);
   if (n.kind == NodeKind::kConstant) return {constant(n), false};
   if (n.kind == NodeKind::kLoopIndex) {
-    if (width_ == 0 || n.loop != lane_loop_) return {index_[static_cast<size_t>(n.loop)], false};
+    if (width_ == 0 || n.loop != lane_loop_) return {index_[n.loop], false};
     llvm::Type* element = fits_32_bits(id) ? builder_.getInt32Ty() : builder_.getInt64Ty();
     const auto in_lanes = [&] {
       V first = builder_.CreateTrunc(first_index_, element);
@@ -153,7 +153,7 @@ Emitter::Emitted Emitter::get(NodeId id) {
     };
     return {remember(first_index_, group_ == 1 ? kLaneIndex : kGroupIndex, in_lanes), true};
   }
-  const Emitted& value = values_[static_cast<size_t>(id)];
+  const Emitted& value = values_[id];
   LT_ASSERT(value.value, "a node is used before it is computed");
   return {value.lanes && width_ != 0 ? in_width(value.value) : value.value, value.lanes};
 }

@@ -47,8 +47,8 @@ class Emitter {
   };
   using LoopBody = std::function<std::vector<V>(V index, std::span<const V> carried)>;
 
-  const Node& node(NodeId id) const { return nest_.nodes[static_cast<size_t>(id)]; }
-  const Loop& loop_of(int32_t id) const { return nest_.loops[static_cast<size_t>(id)]; }
+  const Node& node(NodeId id) const { return nest_.nodes[id]; }
+  const Loop& loop_of(int32_t id) const { return nest_.loops[id]; }
 
   // grid.cpp
   struct Place {  ///< of a thread, all i32
@@ -83,9 +83,7 @@ class Emitter {
   llvm::Constant* constant(const Node& node);
   V integer(int64_t value) { return builder_.getInt64(static_cast<uint64_t>(value)); }
   /// An extent or a coefficient of the nest: a constant, or an argument of the kernel (codegen/shape_free.h).
-  V number(int64_t value) {
-    return is_given(value) ? given_[static_cast<size_t>(value - kFirstGiven)] : integer(value);
-  }
+  V number(int64_t value) { return is_given(value) ? given_[value - kFirstGiven] : integer(value); }
   void load_given();
   V mask();  ///< the lanes that run; null: all
 

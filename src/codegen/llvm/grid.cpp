@@ -91,8 +91,7 @@ llvm::Function* Emitter::emit_device_launch(const GridPlan& grid, size_t number,
                     special(llvm::Intrinsic::nvvm_read_ptx_sreg_nctaid_x),
                     special(llvm::Intrinsic::nvvm_read_ptx_sreg_tid_x)};
   const auto first = static_cast<unsigned>(nest_.buffers.size());
-  emit_tiles(grid.scalar.pieces[static_cast<size_t>(launch.piece)], launch, function_->getArg(first),
-             function_->getArg(first + 1), place);
+  emit_tiles(grid.scalar.pieces[launch.piece], launch, function_->getArg(first), function_->getArg(first + 1), place);
   return function_;
 }
 
@@ -109,13 +108,12 @@ llvm::Function* Emitter::emit_told_launch(const GridPlan& grid, size_t number) {
   }
   const Place place{function_->getArg(3), function_->getArg(4), function_->getArg(5)};
   const GridLaunch& launch = grid.launches[number];
-  emit_tiles(grid.scalar.pieces[static_cast<size_t>(launch.piece)], launch, function_->getArg(1), function_->getArg(2),
-             place);
+  emit_tiles(grid.scalar.pieces[launch.piece], launch, function_->getArg(1), function_->getArg(2), place);
   return function_;
 }
 
 void Emitter::emit_values(int32_t id) {
-  for (const Item& item : nest_.blocks[static_cast<size_t>(loop_of(id).body)].items) {
+  for (const Item& item : nest_.blocks[loop_of(id).body].items) {
     if (item.kind == Item::kNode) emit_node(item.id);
   }
 }
@@ -127,7 +125,7 @@ void Emitter::emit_shared(const GridLaunch& grid) {
       emit_values(id);
       continue;
     }
-    for (const Item& item : nest_.blocks[static_cast<size_t>(loop_of(id).body)].items) {
+    for (const Item& item : nest_.blocks[loop_of(id).body].items) {
       if (item.kind != Item::kLoop || grid.part == GridPart::kAll) emit_items({&item, 1});
     }
   }
@@ -199,7 +197,7 @@ void Emitter::emit_tiles(const PiecePlan& piece, const GridLaunch& grid, V begin
       for (size_t d = 0; d < loops.size(); ++d) {
         V index = builder_.CreateZExt(digits[d], builder_.getInt64Ty());
         if (loops[d] == piece.loop) index = builder_.CreateAdd(index, begin);
-        index_[static_cast<size_t>(loops[d])] = index;
+        index_[loops[d]] = index;
       }
     };
     set_indices(grid.rows, row, row_bases);
@@ -208,7 +206,7 @@ void Emitter::emit_tiles(const PiecePlan& piece, const GridLaunch& grid, V begin
       emit_shared(grid);
     } else {
       count(begin, end, 1, {}, [&](V index, std::span<const V>) {
-        index_[static_cast<size_t>(grid.ordered)] = index;
+        index_[grid.ordered] = index;
         emit_values(grid.ordered);
         emit_shared(grid);
         return std::vector<V>();

@@ -14,8 +14,8 @@ llvm::BasicBlock* Emitter::new_block(const char* name) { return llvm::BasicBlock
 
 bool Emitter::is_varying_carried(int32_t loop, size_t slot) const {
   if (width_ == 0) return false;
-  const auto [inside, behind] = carried_nodes_[static_cast<size_t>(loop)][slot];
-  const auto varies = [&](NodeId id) { return id != kNoId && varying_[static_cast<size_t>(id)]; };
+  const auto [inside, behind] = carried_nodes_[loop][slot];
+  const auto varies = [&](NodeId id) { return id != kNoId && varying_[id]; };
   if (inside != kNoId || behind != kNoId) return varies(inside) || varies(behind);
   const Carried& carried = loop_of(loop).carried[slot];  // neither is read
   return varies(carried.initial) || varies(carried.next);
@@ -23,9 +23,9 @@ bool Emitter::is_varying_carried(int32_t loop, size_t slot) const {
 
 void Emitter::set_carried(int32_t loop, std::span<const V> values, bool results) {
   for (size_t slot = 0; slot < values.size(); ++slot) {
-    const auto [inside, behind] = carried_nodes_[static_cast<size_t>(loop)][slot];
+    const auto [inside, behind] = carried_nodes_[loop][slot];
     const NodeId id = results ? behind : inside;
-    if (id != kNoId) values_[static_cast<size_t>(id)] = {values[slot], values[slot]->getType()->isVectorTy()};
+    if (id != kNoId) values_[id] = {values[slot], values[slot]->getType()->isVectorTy()};
   }
 }
 
@@ -71,12 +71,11 @@ std::vector<Emitter::V> Emitter::count(V begin, V end, V step, std::span<const V
 /// The guard of all stores in a block and its loops; kNoId: some have none, or another.
 NodeId Emitter::common_guard(int32_t block) const {
   NodeId common = kNoId;
-  for (const Item& item : nest_.blocks[static_cast<size_t>(block)].items) {
+  for (const Item& item : nest_.blocks[block].items) {
     if (item.kind == Item::kNode) continue;
     const bool is_loop = item.kind == Item::kLoop;
     if (is_loop && loop_of(item.id).head >= 0) return kNoId;
-    const NodeId guard =
-        is_loop ? common_guard(loop_of(item.id).body) : nest_.stores[static_cast<size_t>(item.id)].guard;
+    const NodeId guard = is_loop ? common_guard(loop_of(item.id).body) : nest_.stores[item.id].guard;
     if (guard == kNoId || (common != kNoId && guard != common)) return kNoId;
     common = guard;
   }
@@ -87,7 +86,7 @@ NodeId Emitter::common_guard(int32_t block) const {
 void Emitter::emit_loop(int32_t id, V begin, V end) {
   const Loop& loop = loop_of(id);
   const NodeId guard = loop.kind == LoopKind::kParallel ? common_guard(loop.body) : kNoId;
-  const auto known = guard == kNoId ? Emitted{} : values_[static_cast<size_t>(guard)];
+  const auto known = guard == kNoId ? Emitted{} : values_[guard];
   const bool is_before = guard != kNoId && !stands_in(nest_, node(guard).block, loop.body);
   if (!is_before || !known.value || known.lanes) return emit_whole_loop(id, begin, end);
   llvm::BasicBlock* then = new_block("then");
@@ -102,15 +101,14 @@ void Emitter::emit_loop(int32_t id, V begin, V end) {
 void Emitter::emit_whole_loop(int32_t id, V begin, V end) {
   const Loop& loop = loop_of(id);
   if (loop.kind == LoopKind::kWhile) {
-    const bool differs = width_ != 0 && varying_[static_cast<size_t>(loop.condition)];
+    const bool differs = width_ != 0 && varying_[loop.condition];
     return differs ? emit_while_in_lanes(id) : emit_while(id);
   }
-  if (width_ == 0 && plan_.tiled[static_cast<size_t>(id)])
-    return emit_tiled(find_tiling(nest_, id, avx512_), begin, end);
-  if (width_ == 0 && plan_.lanes[static_cast<size_t>(id)] > 0) {
+  if (width_ == 0 && plan_.tiled[id]) return emit_tiled(find_tiling(nest_, id, avx512_), begin, end);
+  if (width_ == 0 && plan_.lanes[id] > 0) {
     return loop.kind == LoopKind::kSequential ? emit_ordered_loop(id, begin, end) : emit_lane_loop(id, begin, end);
   }
-  if (width_ == 0 && plan_.after[static_cast<size_t>(id)] > 0) return emit_rows_then_lanes(id, begin, end);
+  if (width_ == 0 && plan_.after[id] > 0) return emit_rows_then_lanes(id, begin, end);
   const bool whole = llvm::isa<llvm::Constant>(begin) && llvm::isa<llvm::Constant>(end);
   if (whole && is_short_product_sum(loop)) return emit_short_sum(id);
   const std::vector<NodeId> rows = whole ? row_loads(id) : std::vector<NodeId>();
@@ -127,7 +125,7 @@ void Emitter::emit_serial_loop(int32_t id, V begin, V end) {
   if (loop.extent == 0) return set_carried(id, initial, true);
   const int32_t outer = std::exchange(serial_loop_, id);
   const std::vector<V> results = count(begin, end, 1, initial, [&](V index, std::span<const V> carried) {
-    index_[static_cast<size_t>(id)] = index;
+    index_[id] = index;
     set_carried(id, carried, false);
     emit_block(loop.body);
     std::vector<V> next;
@@ -144,7 +142,7 @@ bool Emitter::is_short_product_sum(const Loop& loop) const {
   constexpr size_t kFewNodes = 32;  // of one term, whose code is repeated for each term
   if (loop.kind != LoopKind::kReduce || loop.extent < kPairedTerms || loop.extent > kMostTermsWrittenOut) return false;
   if (loop.carried.size() != 1 || loop.neutral.size() != 1 || !loop.combine) return false;
-  const auto& items = nest_.blocks[static_cast<size_t>(loop.body)].items;
+  const auto& items = nest_.blocks[loop.body].items;
   if (items.size() > kFewNodes) return false;
   for (const Item& item : items) {
     if (item.kind != Item::kNode) return false;
@@ -173,8 +171,8 @@ void Emitter::emit_short_sum(int32_t id) {
     for (int64_t k = begin; k < end; ++k) {
       const auto at = static_cast<size_t>((k - begin) % kPairedTerms);
       if (at == sums.size()) sums.push_back(as(loop.neutral[0], varies));
-      index_[static_cast<size_t>(id)] = integer(k);
-      for (const auto& [load, elements] : rows) row_terms_[load] = elements[static_cast<size_t>(k)];
+      index_[id] = integer(k);
+      for (const auto& [load, elements] : rows) row_terms_[load] = elements[k];
       set_carried(id, std::span(&sums[at], 1), false);
       emit_block(loop.body);
       sums[at] = as(loop.carried[0].next, varies);
@@ -199,7 +197,7 @@ void Emitter::emit_short_sum(int32_t id) {
 // twice: in-place kernels depend on it.
 void Emitter::emit_lane_loop(int32_t id, V begin, V end) {
   const Loop& loop = loop_of(id);
-  const int32_t width = plan_.lanes[static_cast<size_t>(id)];
+  const int32_t width = plan_.lanes[id];
   const bool carries = !loop.carried.empty();
   lane_loop_ = id;
   varying_ = varying_nodes(nest_, id);
@@ -232,7 +230,7 @@ void Emitter::emit_lane_loop(int32_t id, V begin, V end) {
   // [begin, whole) in whole steps: begin is a multiple of the width, and so is end unless it is the extent
   V whole = end;
   if (has_rest) whole = builder_.CreateAnd(end, integer(-static_cast<int64_t>(width)));
-  const bool once = has_rest && plan_.masked[static_cast<size_t>(id)];
+  const bool once = has_rest && plan_.masked[id];
   if (once) whole = begin;
   if ((given || loop.extent >= width) && !once) partial = count(begin, whole, width, partial, run_body);
   const auto run_rest_in_lanes = [&](V index, std::span<const V> carried) {
@@ -244,7 +242,7 @@ void Emitter::emit_lane_loop(int32_t id, V begin, V end) {
   if (carries) merged = merge_lanes(loop, partial);
   if (has_rest && !avx512_) {
     merged = count(whole, end, 1, merged, [&](V index, std::span<const V> carried) {
-      index_[static_cast<size_t>(id)] = index;
+      index_[id] = index;
       set_carried(id, carried, false);
       emit_block(loop.body);
       std::vector<V> next;
@@ -263,7 +261,7 @@ void Emitter::emit_lane_loop(int32_t id, V begin, V end) {
 
 // Combines the upper half of the lanes with the lower half until one lane is left, always in the same order.
 std::vector<Emitter::V> Emitter::merge_lanes(const Loop& loop, std::vector<V> partial) {
-  int32_t width = plan_.lanes[static_cast<size_t>(&loop - nest_.loops.data())];
+  int32_t width = plan_.lanes[&loop - nest_.loops.data()];
   while (width > 1) {
     width /= 2;
     std::vector<int> low, high;

@@ -108,8 +108,8 @@ Emitter::V Emitter::affine_value(NodeId id, bool* lanes) {
 }
 
 Emitter::V Emitter::pointer(int32_t buffer, V index) {
-  const ElementType type = nest_.buffers[static_cast<size_t>(buffer)].type;
-  return builder_.CreateGEP(stored_type(type), buffers_[static_cast<size_t>(buffer)], index);
+  const ElementType type = nest_.buffers[buffer].type;
+  return builder_.CreateGEP(stored_type(type), buffers_[buffer], index);
 }
 
 /// Lanes of stored_type(type) as the values that they are.
@@ -202,7 +202,7 @@ Emitter::V Emitter::gather(int32_t buffer, const Address& at, llvm::Type* elemen
     llvm::Type* wide = type_of(ElementType::kS64, width_);
     V whole = builder_.CreateAdd(splat(at.scalar), builder_.CreateSExt(offsets, wide));
     offsets = builder_.CreateSelect(running, whole, llvm::Constant::getNullValue(wide));
-    from = buffers_[static_cast<size_t>(buffer)];
+    from = buffers_[buffer];
   }
   V gathered = llvm::PoisonValue::get(type);
   for (int32_t lane = 0; lane < width_; ++lane) {
@@ -244,7 +244,7 @@ void Emitter::emit_store(const Store& store) {
   const Address at = address(store.index);
   const Emitted value = get(store.value);
   const Emitted guard = store.guard == kNoId ? Emitted{} : get(store.guard);
-  const ElementType type = nest_.buffers[static_cast<size_t>(store.buffer)].type;
+  const ElementType type = nest_.buffers[store.buffer].type;
   // A guard that is the same in all lanes is a branch.
   llvm::BasicBlock* after = nullptr;
   if (guard.value && !guard.lanes) {
@@ -290,24 +290,23 @@ void Emitter::find_far_buffers() {
   far_.assign(nest_.buffers.size(), nullptr);
   has_far_stores_ = false;
   for (const Store& store : nest_.stores) {
-    const NestBuffer& buffer = nest_.buffers[static_cast<size_t>(store.buffer)];
+    const NestBuffer& buffer = nest_.buffers[store.buffer];
     const std::vector<int32_t> loops = loops_around(nest_, store.block);
     const bool known = std::ranges::none_of(loops, [&](int32_t loop) { return is_given(loop_of(loop).extent); });
     const std::optional<Int128> times = known ? parallel_iterations(nest_, store.block) : std::nullopt;
-    V& far = far_[static_cast<size_t>(store.buffer)];
+    V& far = far_[store.buffer];
     if (buffer.read || far || !times || *times * stored_bytes(buffer.type) < kFarBytes) continue;
     far = builder_.getTrue();
     for (size_t other = 0; other < nest_.buffers.size(); ++other) {
       if (!nest_.buffers[other].read) continue;
-      far =
-          builder_.CreateAnd(far, builder_.CreateICmpNE(buffers_[static_cast<size_t>(store.buffer)], buffers_[other]));
+      far = builder_.CreateAnd(far, builder_.CreateICmpNE(buffers_[store.buffer], buffers_[other]));
     }
   }
 }
 
 bool Emitter::is_far(const Store& store) const {
-  const int64_t bytes = width_ * stored_bytes(nest_.buffers[static_cast<size_t>(store.buffer)].type);
-  return far_[static_cast<size_t>(store.buffer)] && bytes % (kLineBytes / 2) == 0;
+  const int64_t bytes = width_ * stored_bytes(nest_.buffers[store.buffer].type);
+  return far_[store.buffer] && bytes % (kLineBytes / 2) == 0;
 }
 
 void Emitter::store_far(int32_t buffer, V value, V to) {
@@ -315,11 +314,11 @@ void Emitter::store_far(int32_t buffer, V value, V to) {
   auto* past = new_block("far");
   auto* plain = new_block("near");
   auto* after = new_block("after");
-  const int64_t bytes = width_ * stored_bytes(nest_.buffers[static_cast<size_t>(buffer)].type);
+  const int64_t bytes = width_ * stored_bytes(nest_.buffers[buffer].type);
   const int64_t unit = bytes % kLineBytes == 0 ? kLineBytes : kLineBytes / 2;
   V within = builder_.CreateAnd(builder_.CreatePtrToInt(to, builder_.getInt64Ty()), integer(unit - 1));
   V aligned = builder_.CreateICmpEQ(within, integer(0));
-  builder_.CreateCondBr(builder_.CreateAnd(far_[static_cast<size_t>(buffer)], aligned), past, plain);
+  builder_.CreateCondBr(builder_.CreateAnd(far_[buffer], aligned), past, plain);
   builder_.SetInsertPoint(past);
   auto* stored = builder_.CreateAlignedStore(value, to, llvm::Align(static_cast<uint64_t>(unit)));
   V one = llvm::ConstantInt::get(builder_.getInt32Ty(), 1);

@@ -142,13 +142,13 @@ Emitter::V Emitter::load_apart(const Node& n, const Address& at, llvm::Type* ele
 // Writes register by register: interleaves the lanes of all stores that belong to it, in memory order.
 bool Emitter::store_together(std::span<const int32_t> stores) {
   if (stores.empty()) return false;
-  const auto store = [&](int32_t id) -> const Store& { return nest_.stores[static_cast<size_t>(id)]; };
+  const auto store = [&](int32_t id) -> const Store& { return nest_.stores[id]; };
   const Store& first = store(stores[0]);
   const Address at = address(first.index);
   const auto step = static_cast<int32_t>(stores.size());
   V running = mask();
   if (at.vector || at.step != step || (running && !avx512_)) return false;
-  const ElementType type = nest_.buffers[static_cast<size_t>(first.buffer)].type;
+  const ElementType type = nest_.buffers[first.buffer].type;
   std::vector<V> values;
   for (const int32_t id : stores) values.push_back(in_memory(type, vector(store(id).value)));
   const int32_t part = register_lanes(values[0]->getType());

@@ -115,10 +115,10 @@ Emitter::V Emitter::operate_on_floats(const Node& n, std::span<const V> o) {
     case Opcode::kSubtract: return builder_.CreateFSub(o[0], o[1]);
     case Opcode::kMultiply:
       for (const int one : {0, 1}) {  // skip a factor of 1: HLO scales random numbers to [0, 1) by it
-        const auto* constant = llvm::dyn_cast<llvm::Constant>(o[static_cast<size_t>(one)]);
+        const auto* constant = llvm::dyn_cast<llvm::Constant>(o[one]);
         if (const auto* splat = constant && constant->getType()->isVectorTy() ? constant->getSplatValue() : constant) {
           const auto* value = llvm::dyn_cast<llvm::ConstantFP>(splat);
-          if (value && value->isExactlyValue(1.0)) return o[static_cast<size_t>(1 - one)];
+          if (value && value->isExactlyValue(1.0)) return o[1 - one];
         }
       }
       return builder_.CreateFMul(o[0], o[1]);
@@ -209,16 +209,16 @@ std::vector<Emitter::V> Emitter::call(const Function& function, std::span<const 
     if (n.kind == NodeKind::kConstant) {
       values[i] = lanes == 0 ? constant(n) : splat(constant(n));
     } else if (n.kind == NodeKind::kArgument) {
-      values[i] = arguments[static_cast<size_t>(n.slot)];
+      values[i] = arguments[n.slot];
     } else {
       std::vector<V> operands;
-      for (const NodeId operand : n.operands) operands.push_back(values[static_cast<size_t>(operand)]);
-      values[i] = operate(n, function.nodes[static_cast<size_t>(n.operands[0])].type, operands);
+      for (const NodeId operand : n.operands) operands.push_back(values[operand]);
+      values[i] = operate(n, function.nodes[n.operands[0]].type, operands);
     }
   }
   width_ = outer;
   std::vector<V> results;
-  for (const NodeId result : function.results) results.push_back(values[static_cast<size_t>(result)]);
+  for (const NodeId result : function.results) results.push_back(values[result]);
   return results;
 }
 

@@ -22,19 +22,19 @@ Emitter::V Emitter::end_of_steps(V begin, V end, int32_t width) {
 
 void Emitter::emit_ordered_loop(int32_t id, V begin, V end) {
   const OrderedLoop parts = take_apart(nest_, id);
-  const int32_t width = plan_.lanes[static_cast<size_t>(id)];
+  const int32_t width = plan_.lanes[id];
   const auto one_by_one = [&](V index) {
     std::vector<Emitted> all;
-    for (const NodeId kept : parts.kept) all.push_back(values_[static_cast<size_t>(kept)]);
+    for (const NodeId kept : parts.kept) all.push_back(values_[kept]);
     for (int32_t lane = 0; lane < width; ++lane) {
       for (size_t k = 0; k < all.size(); ++k) {
         if (!all[k].lanes) continue;
         V value = builder_.CreateExtractElement(all[k].value, static_cast<uint64_t>(lane));
         llvm::Type* own = type_of(node(parts.kept[k]).type, 0);
         if (value->getType() != own) value = builder_.CreateSExt(value, own);
-        values_[static_cast<size_t>(parts.kept[k])] = {value, false};
+        values_[parts.kept[k]] = {value, false};
       }
-      index_[static_cast<size_t>(id)] = builder_.CreateAdd(index, integer(lane));
+      index_[id] = builder_.CreateAdd(index, integer(lane));
       emit_items(parts.behind);
     }
   };

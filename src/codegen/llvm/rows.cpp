@@ -16,7 +16,7 @@ std::vector<NodeId> Emitter::row_loads(int32_t id) const {
 // The index that lane 0 reads.
 Emitter::V Emitter::first_lane_address(const Node& load) {
   const int32_t width = std::exchange(width_, 0);
-  index_[static_cast<size_t>(lane_loop_)] = first_index_;
+  index_[lane_loop_] = first_index_;
   V first = address(load.affine).scalar;
   width_ = width;
   return first;
@@ -45,7 +45,7 @@ std::vector<Emitter::V> Emitter::load_row_block(const Node& load, V first, int32
   std::vector<std::vector<V>> parts(static_cast<size_t>(width));
   for (int32_t lane = 0; lane < side; ++lane) {
     V from = lane_address(load, first, first_lane + lane);
-    parts[static_cast<size_t>(lane % width)].push_back(load_vector(type, from, running));
+    parts[lane % width].push_back(load_vector(type, from, running));
   }
   std::vector<V> rows;
   for (const std::vector<V>& part : parts) rows.push_back(joined(part));
@@ -58,7 +58,7 @@ Emitter::RowElements Emitter::load_rows(int32_t id, std::span<const NodeId> load
   RowElements all;
   for (const NodeId load : loads) {
     const Node& n = node(load);
-    index_[static_cast<size_t>(id)] = first;
+    index_[id] = first;
     V begin = first_lane_address(n);
     std::vector<std::vector<V>> parts(static_cast<size_t>(count));
     for (int32_t lane = 0; lane < width_; lane += row_block_side(avx512_)) {
@@ -79,8 +79,8 @@ void Emitter::emit_row_loop(int32_t id, std::span<const NodeId> loads) {
   const auto run = [&](V first, int64_t terms, std::vector<V> values) {
     const RowElements rows = load_rows(id, loads, first, terms);
     for (int64_t k = 0; k < terms; ++k) {
-      index_[static_cast<size_t>(id)] = builder_.CreateAdd(first, integer(k));
-      for (const auto& [load, elements] : rows) row_terms_[load] = elements[static_cast<size_t>(k)];
+      index_[id] = builder_.CreateAdd(first, integer(k));
+      for (const auto& [load, elements] : rows) row_terms_[load] = elements[k];
       set_carried(id, values, false);
       emit_block(loop.body);
       for (size_t slot = 0; slot < values.size(); ++slot) {

@@ -7,7 +7,7 @@ namespace lowtide::engine {
 
 void Emitter::emit_rows_then_lanes(int32_t id, V begin, V end) {
   const LanesAfter parts = split_after_reductions(nest_, id);
-  const int32_t width = plan_.after[static_cast<size_t>(id)];
+  const int32_t width = plan_.after[id];
   std::vector<V> kept;  // of each result, one element for each row
   for (const NodeId result : parts.results) {
     llvm::IRBuilder<> entry(&function_->getEntryBlock(), function_->getEntryBlock().begin());
@@ -15,7 +15,7 @@ void Emitter::emit_rows_then_lanes(int32_t id, V begin, V end) {
   }
   const auto row_by_row = [&](V index) {
     count(integer(0), integer(width), 1, {}, [&](V row, std::span<const V>) -> std::vector<V> {
-      index_[static_cast<size_t>(id)] = builder_.CreateAdd(index, row);
+      index_[id] = builder_.CreateAdd(index, row);
       emit_items(parts.rows);
       for (size_t k = 0; k < kept.size(); ++k) {
         V value = scalar(parts.results[k]);
@@ -27,7 +27,7 @@ void Emitter::emit_rows_then_lanes(int32_t id, V begin, V end) {
   const auto finish = [&] {
     for (size_t k = 0; k < kept.size(); ++k) {
       const NodeId result = parts.results[k];
-      values_[static_cast<size_t>(result)] = {builder_.CreateLoad(type_of(node(result).type, width), kept[k]), true};
+      values_[result] = {builder_.CreateLoad(type_of(node(result).type, width), kept[k]), true};
     }
     emit_items(parts.after);
   };

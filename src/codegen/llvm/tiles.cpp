@@ -44,7 +44,7 @@ void Emitter::fill_tile(NodeId load, int32_t side, V tile, V row_count) {
   transpose(rows);
   for (int32_t i = 0; i < side; ++i) {
     V to = builder_.CreateConstGEP1_64(element, tile, static_cast<uint64_t>(i * side));
-    builder_.CreateAlignedStore(rows[static_cast<size_t>(i)], to, llvm::Align(16));
+    builder_.CreateAlignedStore(rows[i], to, llvm::Align(16));
   }
 }
 
@@ -63,13 +63,13 @@ void Emitter::emit_tiled(const Tiling& tiling, V begin, V end) {
   const auto run_rows = [&](V first_row, V row_count) {
     count(integer(0), row_count, 1, {}, [&](V row, std::span<const V>) {
       width_ = side;
-      index_[static_cast<size_t>(outer)] = builder_.CreateAdd(first_row, row);
+      index_[outer] = builder_.CreateAdd(first_row, row);
       for (const auto& [load, tile] : tiles) {
         llvm::Type* element = stored_type(node(load).type);
         tile_rows_[load] = builder_.CreateGEP(element, tile, builder_.CreateMul(row, integer(side)));
       }
       for (const int32_t id : tiling.chain) {
-        for (const Item& item : nest_.blocks[static_cast<size_t>(loop_of(id).body)].items) {
+        for (const Item& item : nest_.blocks[loop_of(id).body].items) {
           if (item.kind != Item::kLoop) emit_items({&item, 1});
         }
       }
@@ -90,7 +90,7 @@ void Emitter::emit_tiled(const Tiling& tiling, V begin, V end) {
         row_count = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, row_count, builder_.CreateSub(end, row));
       }
       first_index_ = index;
-      index_[static_cast<size_t>(outer)] = row;
+      index_[outer] = row;
       if (extent % side != 0) remaining_ = builder_.CreateSub(integer(extent), index);
       for (const auto& [load, tile] : tiles) fill_tile(load, side, tile, whole_rows ? nullptr : row_count);
       width_ = 0;
@@ -106,7 +106,7 @@ void Emitter::emit_tiled(const Tiling& tiling, V begin, V end) {
       if (is_last) {
         run_tiles(index, first_row, end_row);
       } else {
-        index_[static_cast<size_t>(id)] = index;
+        index_[id] = index;
         descend(depth + 1, first_row, end_row);
       }
       return std::vector<V>();

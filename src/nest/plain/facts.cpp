@@ -66,7 +66,7 @@ const FloatFacts& PlainNest::facts(NodeId id) {
 void PlainNest::declare(NodeId id, const FloatFacts& known) {
   if (is_constant(id)) return;
   facts(id);
-  facts_[static_cast<size_t>(id)] = known;
+  facts_[id] = known;
 }
 
 Bounds PlainNest::integer_bounds(NodeId id) const {

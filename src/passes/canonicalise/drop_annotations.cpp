@@ -86,7 +86,7 @@ Result<PassResult> drop_annotations(Module& module) {
     for (const auto& i : computation->instructions()) {
       replacements.apply_to(*i);
       const auto* call = i->if_as<CustomCallAttributes>();
-      if (!call || i->operands.size() != 1 || ordered[static_cast<size_t>(i->id)]) continue;
+      if (!call || i->operands.size() != 1 || ordered[i->id]) continue;
       if (!same_elements(i->operand(0).shape, i->shape, by_layout) || !says_nothing(*i, call->target, around)) continue;
       replacements.replace(*i, *i->operands[0]);
     }

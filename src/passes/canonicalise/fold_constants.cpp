@@ -66,7 +66,7 @@ Result<PassResult> fold_constants(Module& module) {
   for (const auto& computation : module.computations()) {
     for (const auto& i : computation->instructions()) {
       replacements.apply_to(*i);
-      if (ordered[static_cast<size_t>(i->id)]) continue;
+      if (ordered[i->id]) continue;
       if (Instruction* chosen = chosen_operand(*i); chosen && !(partitioned && i->sharding)) {
         replacements.replace(*i, *chosen);
       } else if (may_fold(*i)) {

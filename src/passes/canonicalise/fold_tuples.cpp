@@ -37,7 +37,7 @@ Result<PassResult> fold_tuples(Module& module) {
   for (const auto& computation : module.computations()) {
     for (const auto& i : computation->instructions()) {
       replacements.apply_to(*i);
-      if (ordered[static_cast<size_t>(i->id)] || (partitioned && i->sharding)) continue;
+      if (ordered[i->id] || (partitioned && i->sharding)) continue;
       if (Instruction* by = stand_in(*i)) replacements.replace(*i, *by);
     }
     replacements.finish(*computation);

@@ -40,7 +40,7 @@ int64_t turn_into_barriers(Module& module) {
   for (const auto& computation : module.computations()) {
     for (const auto& i : computation->instructions()) {
       if (!is_kept_call(*i) || i->operands.size() != 1) continue;
-      if (!returns_its_operand(*i->called[0]) || ordered[static_cast<size_t>(i->id)]) continue;
+      if (!returns_its_operand(*i->called[0]) || ordered[i->id]) continue;
       turn_into(*i, Opcode::kOptBarrier, i->operands);
       ++count;
     }

@@ -36,7 +36,7 @@ LiveElements::LiveElements(const Module& module)
   for (const auto& c : module.computations()) {
     for (const auto& i : c->instructions()) {
       const size_t count = element_count_of(*i);
-      states_[static_cast<size_t>(i->id)] = {.first = elements, .count = count};
+      states_[i->id] = {.first = elements, .count = count};
       elements += count;
       for (const Computation* called : i->called) callers_[called].push_back(i.get());
     }
@@ -50,7 +50,7 @@ LiveElements::LiveElements(const Module& module)
   while (!open_.empty()) {
     const Mark next = open_.back();
     open_.pop_back();
-    State& s = states_[static_cast<size_t>(next.instruction->id)];
+    State& s = states_[next.instruction->id];
     if (!s.needed) {
       s.needed = true;
       on_needed(*next.instruction);
@@ -70,7 +70,7 @@ void LiveElements::mark_all(const Instruction& i) {
 void LiveElements::reach(const Computation& computation) {
   if (!reached_.insert(&computation).second) return;
   for (const auto& i : computation.instructions()) {
-    if (ordered_[static_cast<size_t>(i->id)] || side_effects_.has(*i)) mark_all(*i);
+    if (ordered_[i->id] || side_effects_.has(*i)) mark_all(*i);
   }
 }
 

@@ -39,7 +39,7 @@ class LiveElements {
   };
   static constexpr int64_t kItself = -1;
 
-  const State& state(const Instruction& i) const { return states_[static_cast<size_t>(i.id)]; }
+  const State& state(const Instruction& i) const { return states_[i.id]; }
   void mark(const Instruction& i, int64_t element) { open_.push_back({&i, element}); }
   void mark_all(const Instruction& i);
   void reach(const Computation& computation);

@@ -113,7 +113,7 @@ class Sweep {
     dropped_ += static_cast<int64_t>(i.shape.elements.size() - kept.size());
     i.sharding = sharding_of(i.sharding, i.shape, kept);
     std::vector<Shape> elements;
-    for (const int64_t k : kept) elements.push_back(std::move(i.shape.elements[static_cast<size_t>(k)]));
+    for (const int64_t k : kept) elements.push_back(std::move(i.shape.elements[k]));
     i.shape.elements = std::move(elements);
   }
 
@@ -141,7 +141,7 @@ class Sweep {
       }
       case Opcode::kTuple: {
         std::vector<Instruction*> operands;
-        for (const int64_t k : kept) operands.push_back(i.operands[static_cast<size_t>(k)]);
+        for (const int64_t k : kept) operands.push_back(i.operands[k]);
         i.operands = std::move(operands);
         break;
       }

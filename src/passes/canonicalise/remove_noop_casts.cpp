@@ -47,7 +47,7 @@ namespace {
 
 /// The value before an exact detour: x of convert_U(x) with U ⊇ T. The convert itself if there is no detour.
 Instruction* before_detour(Instruction* value, const std::vector<bool>& fixed) {
-  if (value->opcode != Opcode::kConvert || fixed[static_cast<size_t>(value->id)]) return value;
+  if (value->opcode != Opcode::kConvert || fixed[value->id]) return value;
   Instruction* inner = value->operands[0];
   const bool exact = holds_all_values(value->shape.type, inner->shape.type);
   return exact && value->shape.dynamic == inner->shape.dynamic && same_layout(value->shape, inner->shape) ? inner
@@ -67,7 +67,7 @@ Result<PassResult> remove_noop_casts(Module& module) {
   if (is_partitioned(module)) {
     for (const auto& computation : module.computations()) {
       for (const auto& i : computation->instructions()) {
-        if (i->sharding) fixed[static_cast<size_t>(i->id)] = true;
+        if (i->sharding) fixed[i->id] = true;
       }
     }
   }
@@ -76,7 +76,7 @@ Result<PassResult> remove_noop_casts(Module& module) {
   for (const auto& computation : module.computations()) {
     for (const auto& i : computation->instructions()) {
       replacements.apply_to(*i);
-      if (i->opcode != Opcode::kConvert || fixed[static_cast<size_t>(i->id)]) continue;
+      if (i->opcode != Opcode::kConvert || fixed[i->id]) continue;
       Instruction* from = before_detour(i->operands[0], fixed);
       if (saturates(*i, from->shape)) continue;
       if (interchangeable(from->shape, i->shape)) {

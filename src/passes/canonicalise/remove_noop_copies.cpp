@@ -28,7 +28,7 @@ Instruction* unchanged_operand(const Instruction& i, bool is_scheduled) {
     case Opcode::kBroadcast: return counts_up(i.as<DimensionsAttributes>().dimensions) ? i.operands[0] : nullptr;
     case Opcode::kReverse:
       for (const int64_t d : i.as<DimensionsAttributes>().dimensions) {
-        if (i.shape.dims[static_cast<size_t>(d)] > 1) return nullptr;
+        if (i.shape.dims[d] > 1) return nullptr;
       }
       return i.operands[0];
     case Opcode::kConcatenate: return i.operands.size() == 1 ? i.operands[0] : nullptr;
@@ -57,9 +57,9 @@ Result<PassResult> remove_noop_copies(Module& module) {
   for (const auto& computation : module.computations()) {
     for (const auto& i : computation->instructions()) {
       replacements.apply_to(*i);
-      if (ordered[static_cast<size_t>(i->id)] || (partitioned && i->sharding)) continue;
-      if (i->opcode == Opcode::kReshape && i->operand(0).opcode == Opcode::kReshape &&
-          !ordered[static_cast<size_t>(i->operand(0).id)] && !(partitioned && i->operand(0).sharding)) {
+      if (ordered[i->id] || (partitioned && i->sharding)) continue;
+      if (i->opcode == Opcode::kReshape && i->operand(0).opcode == Opcode::kReshape && !ordered[i->operand(0).id] &&
+          !(partitioned && i->operand(0).sharding)) {
         i->operands[0] = i->operands[0]->operands[0];
         ++merged;
       }

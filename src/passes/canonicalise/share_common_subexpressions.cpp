@@ -35,7 +35,7 @@ class Literals {
 /// Everything that determines an instruction's value: two with equal keys compute the same. Operands are numbered.
 std::string key_of(const Instruction& i, const std::vector<int32_t>& number, Literals& literals) {
   std::string key = fmt::format("{} {}", opcode_name(i.opcode), to_string(i.shape));
-  for (const Instruction* operand : i.operands) key += fmt::format(" {}", number[static_cast<size_t>(operand->id)]);
+  for (const Instruction* operand : i.operands) key += fmt::format(" {}", number[operand->id]);
   for (const Computation* called : i.called) key += " %" + called->name;
   if (const Literal* value = known_constant(i); value && i.shape.is_array()) {
     return key + fmt::format(" {} {} {}", fmt::ptr(literals.first_like(*value)), i.sharding ? i.sharding->text : "",
@@ -53,7 +53,7 @@ size_t cheap_hash(const Instruction& i, const std::vector<int32_t>& number, Lite
   const auto add = [&](size_t more) { hash = (hash ^ more) * 0x9e3779b97f4a7c15 + (hash >> 29); };
   add(static_cast<size_t>(i.shape.type));
   for (const int64_t extent : i.shape.dims) add(static_cast<size_t>(extent));
-  for (const Instruction* operand : i.operands) add(static_cast<size_t>(number[static_cast<size_t>(operand->id)]));
+  for (const Instruction* operand : i.operands) add(static_cast<size_t>(number[operand->id]));
   if (const Literal* value = known_constant(i); value && i.shape.is_array()) {
     add(reinterpret_cast<size_t>(literals.first_like(*value)));
   }
@@ -129,7 +129,7 @@ std::string text_of(const Computation& computation, std::vector<int32_t>& number
   std::string text;
   int32_t position = 0;
   for (const auto& i : computation.instructions()) {
-    number[static_cast<size_t>(i->id)] = position++;
+    number[i->id] = position++;
     text += key_of(*i, number, literals);
     if (const auto* parameter = i->if_as<ParameterAttributes>()) text += fmt::format(" {}", parameter->number);
     text += i.get() == computation.root ? " ROOT\n" : "\n";
@@ -176,12 +176,12 @@ Result<PassResult> share_common_subexpressions(Module& module) {
     Known known(number, literals);
     for (const auto& i : computation->instructions()) {
       replacements.apply_to(*i);
-      int32_t& own = number[static_cast<size_t>(i->id)];
+      int32_t& own = number[i->id];
       own = i->id;
-      if (ordered[static_cast<size_t>(i->id)] || !may_share(*i, side_effects)) continue;
+      if (ordered[i->id] || !may_share(*i, side_effects)) continue;
       Instruction* same = known.find_or_add(*i);
       if (!same) continue;
-      own = number[static_cast<size_t>(same->id)];
+      own = number[same->id];
       if (!is_virtual(*i)) replacements.replace(*i, *same);
     }
     replacements.finish(*computation);

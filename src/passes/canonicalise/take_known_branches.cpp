@@ -26,7 +26,7 @@ int64_t make_calls(Module& module) {
   int64_t count = 0;
   for (const auto& computation : module.computations()) {
     for (const auto& i : computation->instructions()) {
-      if (i->opcode != Opcode::kConditional || ordered[static_cast<size_t>(i->id)]) continue;
+      if (i->opcode != Opcode::kConditional || ordered[i->id]) continue;
       const std::optional<size_t> branch = known_branch(*i);
       if (!branch) continue;
       i->opcode = Opcode::kCall;

@@ -29,7 +29,7 @@ Result<PassResult> forget_plans(Module& module) {
         notes += kept != i->backend_config;
         i->backend_config = std::move(kept);
       }
-      if (i->opcode != Opcode::kCopy || ordered[static_cast<size_t>(i->id)]) continue;
+      if (i->opcode != Opcode::kCopy || ordered[i->id]) continue;
       if (interchangeable(i->operand(0).shape, i->shape)) replacements.replace(*i, *i->operands[0]);
     }
     replacements.finish(*computation);

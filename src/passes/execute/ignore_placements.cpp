@@ -41,7 +41,7 @@ Result<PassResult> ignore_placements(Module& module) {
       if (i->sharding) ++shardings;
       i->sharding = nullptr;
       const auto* call = i->if_as<CustomCallAttributes>();
-      if (!call || i->operands.size() != 1 || ordered[static_cast<size_t>(i->id)]) continue;
+      if (!call || i->operands.size() != 1 || ordered[i->id]) continue;
       if (is_sharding_target(call->target) && same_elements(i->operand(0).shape, i->shape, by_layout)) {
         replacements.replace(*i, *i->operands[0]);
       }

@@ -19,7 +19,7 @@ void forget_effect(Instruction& call) {
 /// Turns an element of a call's result into a call with only the corresponding operand.
 void become_part(Instruction& element) {
   const Instruction& call = element.operand(0);
-  Instruction* whole = call.operands[static_cast<size_t>(element.as<TupleIndexAttributes>().index)];
+  Instruction* whole = call.operands[element.as<TupleIndexAttributes>().index];
   element.opcode = Opcode::kCustomCall;
   element.attributes = call.attributes;
   element.operands = {whole};

@@ -55,19 +55,17 @@ Behind behind_moves(Instruction* value, const Dims& reversible) {
       step = *same;
     } else if (move.opcode == Opcode::kReverse) {
       const Dims& ends = move.as<DimensionsAttributes>().dimensions;
-      const auto is_reversed = [&](int64_t d) {
-        return std::ranges::find(ends, behind.map[static_cast<size_t>(d)]) != ends.end();
-      };
+      const auto is_reversed = [&](int64_t d) { return std::ranges::find(ends, behind.map[d]) != ends.end(); };
       if (std::ranges::count_if(reversible, is_reversed) != std::ssize(ends)) break;
       for (const int64_t d : reversible) {
-        if (is_reversed(d)) behind.reversed[static_cast<size_t>(d)].flip();
+        if (is_reversed(d)) behind.reversed[d].flip();
       }
       for (int64_t d = 0; d < move.shape.rank(); ++d) step.push_back(d);
     } else {
       break;
     }
     for (int64_t& d : behind.map) {
-      if (d != kUnit) d = step[static_cast<size_t>(d)];
+      if (d != kUnit) d = step[d];
     }
     behind.moved |= move.opcode != Opcode::kReshape;
     behind.from = move.operands[0];
@@ -87,7 +85,7 @@ class Reader {
       const Behind behind = behind_moves(operands[k], k == 1 ? a_.kernel_spatial : Dims{});
       if (!behind.moved) continue;
       for (size_t w = 0; k == 1 && w < a_.kernel_spatial.size(); ++w) {
-        if (behind.reversed[static_cast<size_t>(a_.kernel_spatial[w])]) a_.window.rhs_reversal[w].flip();
+        if (behind.reversed[a_.kernel_spatial[w]]) a_.window.rhs_reversal[w].flip();
       }
       Dims places;
       operands[k] = as_it_lies(*operands[k], behind, places);
@@ -116,18 +114,18 @@ class Reader {
       dims.push_back(from[d]);
     }
     for (int64_t d = 0; d < operand.shape.rank(); ++d) {
-      if (operand.shape.dims[static_cast<size_t>(d)] == 1) {
+      if (operand.shape.dims[d] == 1) {
         places.push_back(static_cast<int64_t>(dims.size()));
         dims.push_back(1);
       } else {
-        places.push_back(at[static_cast<size_t>(behind.map[static_cast<size_t>(d)])]);
+        places.push_back(at[behind.map[d]]);
       }
     }
     return maker_.reshape(behind.from, dims);
   }
 
   void relabel(size_t operand, const Dims& places) {
-    const auto move = [&](int64_t& d) { d = places[static_cast<size_t>(d)]; };
+    const auto move = [&](int64_t& d) { d = places[d]; };
     move(operand == 0 ? a_.input_batch : a_.kernel_output_feature);
     move(operand == 0 ? a_.input_feature : a_.kernel_input_feature);
     for (int64_t& d : operand == 0 ? a_.input_spatial : a_.kernel_spatial) move(d);

@@ -68,10 +68,8 @@ class Choice {
     int32_t piece = kNoId, leaf = 0;
   };
 
-  ValueState state(int32_t place) const { return states_[static_cast<size_t>(place)]; }
-  std::vector<Reader>& readers_of(const LeafRef& input) {
-    return readers_[static_cast<size_t>(base(*input.instruction))];
-  }
+  ValueState state(int32_t place) const { return states_[place]; }
+  std::vector<Reader>& readers_of(const LeafRef& input) { return readers_[base(*input.instruction)]; }
   int32_t base(const Instruction& i) const { return base_of(graph_, states_, graph_.place_of(i)); }
 
   /// The stored values that a piece of work reads; none for other places.
@@ -97,8 +95,8 @@ class Choice {
       const bool stands_before = graph_.at(place).opcode == Opcode::kParameter;
       if (stands_before || !is_made(state(place))) continue;
       int32_t last = graph_.is_result(place) ? graph_.size() - 1 : place;
-      for (const Reader& reader : readers_[static_cast<size_t>(place)]) last = std::max(last, reader.piece);
-      change[static_cast<size_t>(place)] += bytes(place);
+      for (const Reader& reader : readers_[place]) last = std::max(last, reader.piece);
+      change[place] += bytes(place);
       change[static_cast<size_t>(last) + 1] -= bytes(place);
     }
     std::partial_sum(change.begin(), change.end(), std::back_inserter(load_));
@@ -119,7 +117,7 @@ class Choice {
 
   /// The gap between readers in which most bytes are live; none if that is far from the peak.
   std::optional<Again> split(int32_t place) {
-    std::vector<Reader>& readers = readers_[static_cast<size_t>(place)];
+    std::vector<Reader>& readers = readers_[place];
     std::ranges::sort(readers, {}, &Reader::piece);
     auto most = static_cast<int64_t>(kNearPeak * static_cast<double>(peak_));
     std::optional<Again> again;
@@ -160,7 +158,7 @@ class Choice {
   }
 
   void take(const Again& again) {
-    for (int32_t at = again.behind + 1; at < again.before; ++at) load_[static_cast<size_t>(at)] -= bytes(again.place);
+    for (int32_t at = again.behind + 1; at < again.before; ++at) load_[at] -= bytes(again.place);
     peak_ = *std::ranges::max_element(load_);
     for (const LeafRef& input : inputs_of(again.place)) readers_of(input).push_back({again.before, input.leaf});
   }
@@ -200,7 +198,7 @@ class Copies {
   };
 
   Instruction& at(int32_t place) const { return const_cast<Instruction&>(graph_.at(place)); }
-  bool is_piece(int32_t place) const { return is_made(states_[static_cast<size_t>(place)]); }
+  bool is_piece(int32_t place) const { return is_made(states_[place]); }
 
   Instruction* clone(const Instruction& i) {
     auto copy = copy_of(i);

@@ -154,7 +154,7 @@ class Sinker {
       return made = maker.broadcast(i.operands[0], shape.dims, dimensions);
     }
     if (i.opcode == Opcode::kIota) {
-      const int64_t along = inverse_of(permutation)[static_cast<size_t>(i.as<IotaAttributes>().dimension)];
+      const int64_t along = inverse_of(permutation)[i.as<IotaAttributes>().dimension];
       return made = maker.make(Opcode::kIota, shape, {}, IotaAttributes{along});
     }
     std::vector<Instruction*> operands;

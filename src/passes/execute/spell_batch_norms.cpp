@@ -76,14 +76,12 @@ class NormSpeller {
   Instruction* spread(Instruction* vector) { return maker_.broadcast(vector, dims_, {feature_}); }
 
   /// A vector of equal numbers.
-  Instruction* vector(double number) {
-    return maker_.broadcast(maker_.number(type_, number), {dims_[static_cast<size_t>(feature_)]}, {});
-  }
+  Instruction* vector(double number) { return maker_.broadcast(maker_.number(type_, number), {dims_[feature_]}, {}); }
   Instruction* epsilon() { return vector(norm_.as<BatchNormAttributes>().epsilon); }
   /// The number of elements of each feature.
   Instruction* count() {
     double n = 1;
-    for (const int64_t d : others()) n *= static_cast<double>(dims_[static_cast<size_t>(d)]);
+    for (const int64_t d : others()) n *= static_cast<double>(dims_[d]);
     return vector(n);
   }
 
@@ -103,7 +101,7 @@ class NormSpeller {
     if (addition == nullptr) addition = maker_.addition(type_);
     Shape shape = Shape::array(type_, {});
     for (int64_t d = 0; d < x->shape.rank(); ++d) {
-      if (!contains(dimensions, d)) shape.dims.push_back(x->shape.dims[static_cast<size_t>(d)]);
+      if (!contains(dimensions, d)) shape.dims.push_back(x->shape.dims[d]);
     }
     Instruction* zero = maker_.constant(type_, 0);
     Instruction* sum = maker_.make(Opcode::kReduce, shape, {x, zero}, DimensionsAttributes{dimensions});

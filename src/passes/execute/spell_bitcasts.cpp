@@ -13,7 +13,7 @@ std::optional<Dims> major_to_minor(const Shape& shape) {
   Dims order;
   if (shape.layout && (!shape.layout->tiles.empty() || shape.layout->element_bits != 0)) return std::nullopt;
   for (int64_t d = 0; d < shape.rank(); ++d) {
-    order.push_back(shape.layout ? shape.layout->minor_to_major[static_cast<size_t>(shape.rank() - 1 - d)] : d);
+    order.push_back(shape.layout ? shape.layout->minor_to_major[shape.rank() - 1 - d] : d);
   }
   return order;
 }
@@ -25,7 +25,7 @@ Instruction* rewrite(Instruction& bitcast, Maker& maker) {
   const auto before = major_to_minor(from->shape), after = major_to_minor(bitcast.shape);
   if (!before || !after || element_count(from->shape) != element_count(bitcast.shape)) return nullptr;
   Dims physical;
-  for (const int64_t d : *after) physical.push_back(bitcast.shape.dims[static_cast<size_t>(d)]);
+  for (const int64_t d : *after) physical.push_back(bitcast.shape.dims[d]);
   Instruction* moved = maker.reshape(maker.transpose(from, *before), physical);
   return maker.transpose(moved, inverse_of(*after));
 }

@@ -101,7 +101,7 @@ Result<PassResult> spell_host_moves(Module& module) {
       const HostMove move = host_move(*i);
       if (move == HostMove::kNone) continue;
       Instruction& value = *i->operands[0];
-      const bool is_free = !ordered[static_cast<size_t>(i->id)];
+      const bool is_free = !ordered[i->id];
       const bool from_host = is_in_host(value.shape);
       if (move == HostMove::kToHost && is_free && !from_host && is_only_stacked(*i, uses)) {
         for (const Instruction* u : uses.of(*i)) {

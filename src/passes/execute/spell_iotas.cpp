@@ -10,7 +10,7 @@ namespace {
 Instruction* spell_iota(const Instruction& i, Maker& maker) {
   if (i.opcode != Opcode::kIota || i.shape.rank() < 2 || !i.shape.dynamic.empty() || i.sharding) return nullptr;
   const int64_t counted = i.as<IotaAttributes>().dimension;
-  const Dims line = {i.shape.dims[static_cast<size_t>(counted)]};
+  const Dims line = {i.shape.dims[counted]};
   Instruction* counts = maker.make(Opcode::kIota, Shape::array(i.shape.type, line), {}, IotaAttributes{0});
   return maker.broadcast(counts, i.shape.dims, {counted});
 }

@@ -17,7 +17,7 @@ bool is_long_product(const Instruction& i, const Target& target) {
   if (!dot.lhs_batch_dims.empty() || dot.lhs_contracting_dims.size() != 1 || !dot.lhs_ragged_dims.empty()) return false;
   const Shape &left = i.operand(0).shape, &right = i.operand(1).shape;
   if (!left.dynamic.empty() || !right.dynamic.empty()) return false;
-  const int64_t terms = left.dims[static_cast<size_t>(dot.lhs_contracting_dims[0])];
+  const int64_t terms = left.dims[dot.lhs_contracting_dims[0]];
   const int64_t results = element_count(i.shape);
   if (results == 0 || terms < kLongByRows || terms * results < kLongInAll) return false;
   const bool left_is_larger = element_count(left) >= element_count(right);
@@ -28,7 +28,7 @@ bool is_long_product(const Instruction& i, const Target& target) {
 
 Instruction* part_of_terms(Instruction* x, int64_t dimension, int64_t parts, Maker& maker) {
   Dims dims = x->shape.dims;
-  dims[static_cast<size_t>(dimension)] /= parts;
+  dims[dimension] /= parts;
   dims.insert(dims.begin() + dimension, parts);
   return maker.reshape(x, dims);
 }
@@ -36,7 +36,7 @@ Instruction* part_of_terms(Instruction* x, int64_t dimension, int64_t parts, Mak
 Instruction* split_product(const Instruction& dot, Maker& maker) {
   const DotAttributes& given = dot.as<DotAttributes>();
   const int64_t left = given.lhs_contracting_dims[0], right = given.rhs_contracting_dims[0];
-  const int64_t terms = dot.operand(0).shape.dims[static_cast<size_t>(left)];
+  const int64_t terms = dot.operand(0).shape.dims[left];
   const int64_t parts = parts_of(terms, liked_parts(terms, element_count(dot.shape)));
   if (parts == 0) return nullptr;
   Dims dims = dot.shape.dims;

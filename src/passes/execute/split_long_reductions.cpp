@@ -64,7 +64,7 @@ class Splitter {
     const Arrays x(reduce_.operands.begin(), reduce_.operands.begin() + static_cast<std::ptrdiff_t>(arrays_));
     // Kept for the second fold: the most major of the reduced dimensions with enough parts.
     for (size_t k = 0; dimensions.size() > 1 && k < dimensions.size(); ++k) {
-      const int64_t extent = from.dims[static_cast<size_t>(dimensions[k])];
+      const int64_t extent = from.dims[dimensions[k]];
       if (extent < kFewestParts || extent > 64 * kMostParts) continue;
       Dims kept{dimensions[k]};
       dimensions.erase(dimensions.begin() + static_cast<std::ptrdiff_t>(k));
@@ -74,9 +74,8 @@ class Splitter {
       }
       return fold_twice(x, dimensions, kept);
     }
-    const int64_t longest =
-        *std::ranges::max_element(dimensions, {}, [&](int64_t d) { return from.dims[static_cast<size_t>(d)]; });
-    const int64_t extent = from.dims[static_cast<size_t>(longest)];
+    const int64_t longest = *std::ranges::max_element(dimensions, {}, [&](int64_t d) { return from.dims[d]; });
+    const int64_t extent = from.dims[longest];
     const int64_t liked = liked_parts(extent, element_count(from) / extent);
     const int64_t parts = parts_of(extent, liked);
     if (parts > 0) return fold_parts(x, dimensions, longest, parts);
@@ -124,8 +123,7 @@ class Splitter {
     for (const Instruction* array : x) {
       shapes.push_back(Shape::array(array->shape.type, {}));
       for (int64_t d = 0; d < array->shape.rank(); ++d) {
-        if (std::ranges::find(dimensions, d) == dimensions.end())
-          shapes.back().dims.push_back(array->shape.dims[static_cast<size_t>(d)]);
+        if (std::ranges::find(dimensions, d) == dimensions.end()) shapes.back().dims.push_back(array->shape.dims[d]);
       }
     }
     Arrays operands = x;
@@ -143,7 +141,7 @@ class Splitter {
     constexpr int64_t kShort = 16;
     const Dims& all = reduce_.as<DimensionsAttributes>().dimensions;
     return dimension == from.rank() - 1 && dimension > 0 && from.dims.back() <= kShort &&
-           std::ranges::find(all, dimension - 1) == all.end() && from.dims[static_cast<size_t>(dimension - 1)] > 1;
+           std::ranges::find(all, dimension - 1) == all.end() && from.dims[dimension - 1] > 1;
   }
 
   /// Folds `dimensions`, then those of `kept`.
@@ -180,10 +178,10 @@ class Splitter {
   Instruction* slice(Instruction* x, int64_t d, int64_t from, int64_t to) {
     const Dims& extents = x->shape.dims;
     SliceAttributes box{Dims(extents.size(), 0), extents, Dims(extents.size(), 1)};
-    box.starts[static_cast<size_t>(d)] = from;
-    box.limits[static_cast<size_t>(d)] = to;
+    box.starts[d] = from;
+    box.limits[d] = to;
     Dims dims = extents;
-    dims[static_cast<size_t>(d)] = to - from;
+    dims[d] = to - from;
     return append(Opcode::kSlice, Shape::array(x->shape.type, dims), {x}, box);
   }
 
@@ -212,7 +210,7 @@ Result<PassResult> split_long_reductions(Module& module) {
     for (Instruction* i : originals) {
       replacements.apply_to(*i);
       Instruction* made = nullptr;
-      if (is_long(*i) && !ordered[static_cast<size_t>(i->id)]) {
+      if (is_long(*i) && !ordered[i->id]) {
         Splitter splitter(*computation, names, *i);
         made = splitter.split();
         order.insert(order.end(), splitter.order.begin(), splitter.order.end());

@@ -15,7 +15,7 @@ int64_t cut_dimension(const Instruction& scatter, int64_t parts) {
   const Shape& indices = scatter.operand(1).shape;
   const int64_t vector = scatter.as<ScatterAttributes>().index_vector_dim;
   for (int64_t d = 0; d < indices.rank(); ++d) {
-    if (d != vector && indices.dims[static_cast<size_t>(d)] % parts == 0) return d;
+    if (d != vector && indices.dims[d] % parts == 0) return d;
   }
   return -1;
 }
@@ -39,7 +39,7 @@ int64_t parts_of_scatter(const Instruction& i) {
 
 /// The extents with the `at`-th split into (part, rest).
 Dims cut(Dims dims, int64_t at, int64_t parts) {
-  dims[static_cast<size_t>(at)] /= parts;
+  dims[at] /= parts;
   dims.insert(dims.begin() + at, parts);
   return dims;
 }

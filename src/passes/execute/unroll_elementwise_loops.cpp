@@ -26,7 +26,7 @@ Instructions unchanging(const Computation& body) {
     again = false;
     for (size_t k = 0; k < count; ++k) {
       const int64_t from = element_read(body.root->operand(k));
-      if (!passes[k] || (from >= 0 && passes[static_cast<size_t>(from)])) continue;
+      if (!passes[k] || (from >= 0 && passes[from])) continue;
       passes[k] = false;
       again = true;
     }
@@ -39,8 +39,7 @@ Instructions unchanging(const Computation& body) {
                        memory_class(i->opcode) == MemoryClass::kView;
     const bool made = moves && i->called.empty() && slot < 0 && i->shape.is_array() && !i->operands.empty() &&
                       std::ranges::all_of(i->operands, [&](const Instruction* o) { return fixed.contains(o); });
-    if (made || i->opcode == Opcode::kConstant || (slot >= 0 && passes[static_cast<size_t>(slot)]))
-      fixed.insert(i.get());
+    if (made || i->opcode == Opcode::kConstant || (slot >= 0 && passes[slot])) fixed.insert(i.get());
   }
   return fixed;
 }
@@ -129,7 +128,7 @@ class Unroller {
     for (const auto& i : body.instructions()) {
       if (i->opcode == Opcode::kParameter || i.get() == body.root) continue;
       if (i->opcode == Opcode::kGetTupleElement) {
-        now[i.get()] = carries[static_cast<size_t>(i->as<TupleIndexAttributes>().index)];
+        now[i.get()] = carries[i->as<TupleIndexAttributes>().index];
         continue;
       }
       auto added = copy_of(*i);
@@ -163,7 +162,7 @@ Result<PassResult> unroll_elementwise_loops(Module& module) {
     Unroller unroller(*computation);
     for (Instruction* i : originals) {
       replacements.apply_to(*i);
-      const bool held = ordered[static_cast<size_t>(i->id)];
+      const bool held = ordered[i->id];
       if (i->opcode == Opcode::kWhile && !held && unrolls(*i, trips)) {
         replacements.replace(*i, *unroller.unroll(*i, trips));
       } else {

@@ -145,7 +145,7 @@ class Loop {
     std::vector<int64_t> written = slots(update.operand(2), k);
     std::ranges::sort(written);
     for (int64_t s = 0; s < shape(k).dims[0]; ++s) {
-      if (std::ssize(written) != shape(k).dims[0] || written[static_cast<size_t>(s)] != s) return false;
+      if (std::ssize(written) != shape(k).dims[0] || written[s] != s) return false;
     }
     return is_read_as_it_goes(k);
   }

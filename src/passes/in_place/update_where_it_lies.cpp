@@ -108,7 +108,7 @@ class Rewrite {
     const Instruction& piece = m.inner->operand(1);
     for (size_t d = 0; d < m.inner_of.size(); ++d) {
       const int64_t inside = m.inner_of[d];
-      update_dims.push_back(inside < 0 ? 1 : piece.shape.dims[static_cast<size_t>(inside)]);
+      update_dims.push_back(inside < 0 ? 1 : piece.shape.dims[inside]);
       starts.push_back(inside < 0 ? replacements_.resolve(m.taken->operands[1 + d])
                                   : m.inner->operands[2 + static_cast<size_t>(inside)]);
     }

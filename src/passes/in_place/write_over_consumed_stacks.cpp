@@ -30,9 +30,8 @@ class ConsumingLoop {
     carry_ = trips->carry;
     reads_.resize(loop.shape.elements.size());
     is_tested_.resize(reads_.size(), false);
-    ok_ =
-        gather(*parameters[0], [&](int64_t k, Instruction* read) { reads_[static_cast<size_t>(k)].push_back(read); }) &&
-        gather(*tested[0], [&](int64_t k, Instruction*) { is_tested_[static_cast<size_t>(k)] = true; });
+    ok_ = gather(*parameters[0], [&](int64_t k, Instruction* read) { reads_[k].push_back(read); }) &&
+          gather(*tested[0], [&](int64_t k, Instruction*) { is_tested_[k] = true; });
   }
 
   bool ok() const { return ok_; }
@@ -84,7 +83,7 @@ class ConsumingLoop {
 
   /// The dimension along which the iterations' slices make up the stack; -1: they don't.
   int64_t sliced_along(const Shape& slice, const Shape& stack, const Instruction& user, size_t first_start) const {
-    const auto& counters = reads_[static_cast<size_t>(carry_)];
+    const auto& counters = reads_[carry_];
     int64_t along = -1;
     for (size_t d = 0; d < stack.dims.size(); ++d) {
       const Instruction* start = user.operands[first_start + d];

@@ -58,7 +58,7 @@ class Room {
     look();
   }
 
-  int64_t most() const { return lives_->load()[static_cast<size_t>(fullest_)]; }
+  int64_t most() const { return lives_->load()[fullest_]; }
   int32_t fullest() const { return fullest_; }
   const Lives& lives() const { return *lives_; }
 
@@ -109,11 +109,11 @@ class Room {
       added.push_back(again[i]);
       change.added.insert(again[i]);
       is_virtual_.resize(static_cast<size_t>(again[i]->id) + 1, false);
-      is_virtual_[static_cast<size_t>(again[i]->id)] = is_virtual(*i);
+      is_virtual_[again[i]->id] = is_virtual(*i);
       put_in_group(*again[i], group_of(*i));
     }
     for (const Instruction* name : plan.names) {
-      for (const int32_t p : readers_[static_cast<size_t>(lives_->place_of(*name))]) {
+      for (const int32_t p : readers_[lives_->place_of(*name)]) {
         if (p <= last_) continue;
         for (Instruction*& operand : lives_->at(p).operands) {
           if (operand != name) continue;
@@ -139,10 +139,10 @@ class Room {
   static std::string base_name(const Instruction& i) { return i.name.substr(0, i.name.find(kAgain)); }
   static bool is_copy(const Instruction& i) { return i.name.find(kAgain) != std::string::npos; }
 
-  size_t group_of(const Instruction& i) const { return static_cast<size_t>(group_[static_cast<size_t>(i.id)]); }
+  size_t group_of(const Instruction& i) const { return static_cast<size_t>(group_[i.id]); }
   void put_in_group(const Instruction& i, size_t group) {
     group_.resize(std::max(group_.size(), static_cast<size_t>(i.id) + 1), 0);
-    group_[static_cast<size_t>(i.id)] = static_cast<int32_t>(group);
+    group_[i.id] = static_cast<int32_t>(group);
   }
 
   /// Do both compute the same value? Their operands must be in groups. Names don't suffice: other rewrites derive names
@@ -173,8 +173,7 @@ class Room {
     for (int32_t p = 0; p < lives_->size(); ++p) {
       const Instruction& i = lives_->at(p);
       alike_[group_of(i)].push_back(p);
-      for (const Instruction* operand : i.operands)
-        readers_[static_cast<size_t>(lives_->place_of(*operand))].push_back(p);
+      for (const Instruction* operand : i.operands) readers_[lives_->place_of(*operand)].push_back(p);
     }
   }
 
@@ -182,7 +181,7 @@ class Room {
   bool add_names(Instruction& value, Plan& plan) {
     plan.names = {&value};
     for (size_t k = 0; k < plan.names.size(); ++k) {
-      for (const int32_t p : readers_[static_cast<size_t>(lives_->place_of(*plan.names[k]))]) {
+      for (const int32_t p : readers_[lives_->place_of(*plan.names[k])]) {
         Instruction& i = lives_->at(p);
         if (p > last_) {
           plan.reader = std::min(plan.reader, p);
@@ -196,7 +195,7 @@ class Room {
     return true;
   }
 
-  bool is_virtual(const Instruction& i) const { return is_virtual_[static_cast<size_t>(i.id)]; }
+  bool is_virtual(const Instruction& i) const { return is_virtual_[i.id]; }
 
   /// The copy after `last_` of an earlier value that is nearest to the reader; null: there is none.
   Instruction* copy_near(const Instruction& i, int32_t reader) const {
@@ -265,7 +264,7 @@ class Room {
   /// Puts the moved copies, then the added ones, before the reader.
   void put_before(const Plan& plan, const std::vector<Instruction*>& added, const std::vector<Instruction*>& given) {
     std::vector<bool> moves(given.size(), false);
-    for (const Instruction* i : plan.before) moves[static_cast<size_t>(lives_->place_of(*i))] = true;
+    for (const Instruction* i : plan.before) moves[lives_->place_of(*i)] = true;
     std::vector<Instruction*> order;
     order.reserve(given.size() + added.size());
     for (int32_t p = 0; p < static_cast<int32_t>(given.size()); ++p) {
@@ -273,7 +272,7 @@ class Room {
         order.insert(order.end(), plan.before.begin(), plan.before.end());
         order.insert(order.end(), added.begin(), added.end());
       }
-      if (!moves[static_cast<size_t>(p)]) order.push_back(given[static_cast<size_t>(p)]);
+      if (!moves[p]) order.push_back(given[p]);
     }
     computation_.reorder(order);
   }

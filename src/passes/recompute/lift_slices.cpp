@@ -77,7 +77,7 @@ bool lift_slices(Module& module) {
   for (Computation* computation : module.callees_first()) {
     if (computation == module.entry) continue;
     for (Instruction* i : instructions_of(*computation)) {
-      if (i->opcode != Opcode::kWhile || ordered[static_cast<size_t>(i->id)]) continue;
+      if (i->opcode != Opcode::kWhile || ordered[i->id]) continue;
       any |= Lift(*i, Uses(*i->called[1]), callers).run();
     }
   }

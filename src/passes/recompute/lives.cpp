@@ -44,8 +44,7 @@ std::vector<bool> find_virtual_values(const Module& module) {
       if (i->opcode != Opcode::kSlice && i->opcode != Opcode::kDynamicSlice) continue;
       const bool is_small = kSmallSlice * safe_logical_bytes(i->shape) <= safe_logical_bytes(i->operand(0).shape);
       const Opcode from = i->operand(0).opcode;
-      if (is_small && from != Opcode::kParameter && from != Opcode::kGetTupleElement)
-        is_virtual[static_cast<size_t>(i->id)] = false;
+      if (is_small && from != Opcode::kParameter && from != Opcode::kGetTupleElement) is_virtual[i->id] = false;
     }
   }
   return is_virtual;
@@ -62,7 +61,7 @@ Lives::Lives(const Computation& computation, const std::vector<bool>& is_virtual
   }
   all_.reserve(count);
   for (const auto& i : instructions) {
-    place_[static_cast<size_t>(i->id - first_id_)] = size();
+    place_[i->id - first_id_] = size();
     all_.push_back(i.get());
   }
   bytes_.assign(count, 0);
@@ -73,13 +72,13 @@ Lives::Lives(const Computation& computation, const std::vector<bool>& is_virtual
     return id < is_virtual.size() && is_virtual[id];
   };
   const auto read = [&](const Instruction& value, int32_t until) {
-    int32_t& last = last_[static_cast<size_t>(place_of(value))];
+    int32_t& last = last_[place_of(value)];
     last = std::max(last, until);
   };
 
   for (int32_t p = size() - 1; p >= 0; --p) {
     const Instruction& i = at(p);
-    int32_t& own = last_[static_cast<size_t>(p)];
+    int32_t& own = last_[p];
     if (&i == computation.root) own = size();
     if (i.opcode == Opcode::kTuple) {
       // Barriers pass elements on separately; loops and the result use all of them.

@@ -24,13 +24,13 @@ class Lives {
   static bool is_name(const Instruction& i);
 
   int32_t size() const { return static_cast<int32_t>(all_.size()); }
-  Instruction& at(int32_t place) const { return *all_[static_cast<size_t>(place)]; }
-  int32_t place_of(const Instruction& i) const { return place_[static_cast<size_t>(i.id - first_id_)]; }
+  Instruction& at(int32_t place) const { return *all_[place]; }
+  int32_t place_of(const Instruction& i) const { return place_[i.id - first_id_]; }
   /// Its own bytes: 0 if it is an alias, is never stored, is a result, lies in host memory, or exists before the
   /// program.
-  int64_t bytes(int32_t place) const { return bytes_[static_cast<size_t>(place)]; }
+  int64_t bytes(int32_t place) const { return bytes_[place]; }
   /// The last place where it or an alias is read; size() for a result, kNobody for a value without readers.
-  int32_t last_read(int32_t place) const { return last_[static_cast<size_t>(place)]; }
+  int32_t last_read(int32_t place) const { return last_[place]; }
   /// Bytes live while each place runs, including those inside loops.
   const std::vector<int64_t>& load() const { return load_; }
   int64_t most() const;

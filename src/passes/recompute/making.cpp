@@ -14,8 +14,7 @@ std::unordered_set<const Instruction*> find_fixed(const Computation& computation
   std::unordered_set<const Instruction*> fixed;
   for (const auto& i : computation.instructions()) {
     const bool is_made_once = i->opcode == Opcode::kParameter || i->opcode == Opcode::kConstant;
-    if (is_made_once || effects.has(*i) || ordered[static_cast<size_t>(i->id)] || !i->shape.dynamic.empty())
-      fixed.insert(i.get());
+    if (is_made_once || effects.has(*i) || ordered[i->id] || !i->shape.dynamic.empty()) fixed.insert(i.get());
   }
   return fixed;
 }

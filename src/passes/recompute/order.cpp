@@ -90,9 +90,9 @@ class FreeEarly {
     for (int32_t p = 0; p < lives_.size(); ++p) find_reads(p);
     for (int32_t p = 0; p < lives_.size(); ++p) {
       if (!is_piece(p)) continue;
-      for (const int32_t v : reads_[static_cast<size_t>(p)]) {
-        readers_[static_cast<size_t>(v)].push_back(p);
-        ++left_[static_cast<size_t>(v)];
+      for (const int32_t v : reads_[p]) {
+        readers_[v].push_back(p);
+        ++left_[v];
       }
     }
   }
@@ -118,13 +118,13 @@ class FreeEarly {
 
   /// Finds the pieces of work on which the operands depend.
   void find_reads(int32_t place) {
-    std::vector<int32_t>& reads = reads_[static_cast<size_t>(place)];
+    std::vector<int32_t>& reads = reads_[place];
     for (const Instruction* operand : lives_.at(place).operands) {
       const int32_t o = lives_.place_of(*operand);
       if (is_piece(o)) {
         reads.push_back(o);
       } else {
-        const auto& behind = reads_[static_cast<size_t>(o)];
+        const auto& behind = reads_[o];
         reads.insert(reads.end(), behind.begin(), behind.end());
       }
     }
@@ -140,15 +140,15 @@ class FreeEarly {
       Instruction& i = lives_.at(p);
       if (sequence_.has(i) || (p != first && !is_welcome(p))) continue;
       sequence_.put(i);
-      for (const int32_t v : reads_[static_cast<size_t>(p)]) {
-        if (--left_[static_cast<size_t>(v)] == 1) add_readers(v, open);
+      for (const int32_t v : reads_[p]) {
+        if (--left_[v] == 1) add_readers(v, open);
       }
       add_readers(p, open);
     }
   }
 
   void add_readers(int32_t value, std::vector<int32_t>& open) const {
-    const auto& readers = readers_[static_cast<size_t>(value)];
+    const auto& readers = readers_[value];
     if (readers.size() <= kMostReads) open.insert(open.end(), readers.rbegin(), readers.rend());
   }
 
@@ -157,22 +157,22 @@ class FreeEarly {
     const Instruction& i = lives_.at(place);
     if (sequence_.has(i)) return true;
     if (--budget < 0 || lives_.bytes(place) > kSmall || !i.shape.is_array() || may_not_move(i)) return false;
-    return std::ranges::all_of(reads_[static_cast<size_t>(place)], [&](int32_t v) { return is_ready(v, budget); });
+    return std::ranges::all_of(reads_[place], [&](int32_t v) { return is_ready(v, budget); });
   }
 
-  bool may_not_move(const Instruction& i) const { return effects_.has(i) || ordered_[static_cast<size_t>(i.id)]; }
+  bool may_not_move(const Instruction& i) const { return effects_.has(i) || ordered_[i.id]; }
 
   /// Could it run now, and would it free at least as much as it allocates?
   bool is_welcome(int32_t place) const {
     const Instruction& i = lives_.at(place);
-    const auto& reads = reads_[static_cast<size_t>(place)];
+    const auto& reads = reads_[place];
     if (!i.shape.is_array() || may_not_move(i)) return false;
     if (reads.size() > kMostReads || lives_.bytes(place) == 0) return false;
     int64_t growth = lives_.bytes(place);
     for (const int32_t v : reads) {
       int budget = kMostSmall;
       if (!is_ready(v, budget)) return false;
-      if (left_[static_cast<size_t>(v)] == 1 && lives_.last_read(v) < lives_.size()) growth -= lives_.bytes(v);
+      if (left_[v] == 1 && lives_.last_read(v) < lives_.size()) growth -= lives_.bytes(v);
     }
     return growth <= 0;
   }

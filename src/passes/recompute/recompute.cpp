@@ -297,8 +297,8 @@ std::vector<RecomputeOffer> recompute_offers(const Module& module, const Target&
   const std::vector<size_t> ends = where_prices_rise(all, given);
   std::vector<std::vector<RecomputeOffer>> more(ends.size());
   module.context().pool().run(std::ssize(ends), [&](int64_t task, int) {
-    const RecomputeOffer& from = all[ends[static_cast<size_t>(task)]];
-    more[static_cast<size_t>(task)] = offers_in_room(*recomputed(from.price.ns_per_byte).first, target, from, before);
+    const RecomputeOffer& from = all[ends[task]];
+    more[task] = offers_in_room(*recomputed(from.price.ns_per_byte).first, target, from, before);
   });
   for (const auto& some : more) all.insert(all.end(), some.begin(), some.end());
   return worth_offering(std::move(all), given, before);

@@ -337,22 +337,7 @@ class Rerun {
         r.slice->operands[1 + stacks_[s]->dimension] = place;
       }
     }
-    put_operands_first(carry.body());
-  }
-
-  /// Initial values of the inner loop were created after it.
-  static void put_operands_first(Computation& computation) {
-    std::vector<Instruction*> order;
-    std::unordered_set<const Instruction*> done;
-    const auto put = [&](auto&& self, Instruction* i) -> void {
-      if (!done.insert(i).second) return;
-      for (const auto* all : {&i->control_predecessors, &i->operands}) {
-        for (Instruction* before : *all) self(self, before);
-      }
-      order.push_back(i);
-    };
-    for (Instruction* i : instructions_of(computation)) put(put, i);
-    computation.reorder(order);
+    put_operands_first(carry.body());  // initial values of the inner loop were created after it
   }
 
   Instruction& loop_;

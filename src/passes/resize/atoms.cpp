@@ -20,10 +20,10 @@ Product Atoms::make(int64_t extent) {
 }
 
 void Atoms::add_whole(int32_t atom, Product& into) const {
-  const Atom* at = &atoms_[static_cast<size_t>(atom)];
+  const Atom* at = &atoms_[atom];
   while (at->parts.size() == 1) {
     atom = at->parts[0];
-    at = &atoms_[static_cast<size_t>(atom)];
+    at = &atoms_[atom];
   }
   if (at->parts.empty()) into.push_back(atom);
   for (const int32_t part : at->parts) add_whole(part, into);
@@ -37,14 +37,14 @@ Product Atoms::whole(const Product& product) const {
 
 int64_t Atoms::extent(const Product& product) const {
   int64_t extent = 1;
-  for (const int32_t atom : product) extent *= atoms_[static_cast<size_t>(atom)].extent;
+  for (const int32_t atom : product) extent *= atoms_[atom].extent;
   return extent;
 }
 
 void Atoms::replace(int32_t atom, Product parts) {
-  Atom& old = atoms_[static_cast<size_t>(atom)];
+  Atom& old = atoms_[atom];
   if (old.frozen) freeze(parts, old.reason);
-  atoms_[static_cast<size_t>(atom)].parts = std::move(parts);
+  atoms_[atom].parts = std::move(parts);
 }
 
 void Atoms::unite(const Product& a, const Product& b, const ExtentReason& reason) {
@@ -74,7 +74,7 @@ void Atoms::unite(const Product& a, const Product& b, const ExtentReason& reason
 
 void Atoms::freeze(const Product& product, const ExtentReason& reason) {
   for (const int32_t atom : whole(product)) {
-    Atom& at = atoms_[static_cast<size_t>(atom)];
+    Atom& at = atoms_[atom];
     if (!at.frozen) at.reason = reason;
     at.frozen = true;
   }

@@ -25,10 +25,10 @@ class Atoms {
   Product whole(const Product& product) const;
 
   int32_t count() const { return static_cast<int32_t>(atoms_.size()); }
-  int64_t extent(int32_t atom) const { return atoms_[static_cast<size_t>(atom)].extent; }
+  int64_t extent(int32_t atom) const { return atoms_[atom].extent; }
   int64_t extent(const Product& product) const;
-  bool is_frozen(int32_t atom) const { return atoms_[static_cast<size_t>(atom)].frozen; }
-  const ExtentReason& reason(int32_t atom) const { return atoms_[static_cast<size_t>(atom)].reason; }
+  bool is_frozen(int32_t atom) const { return atoms_[atom].frozen; }
+  const ExtentReason& reason(int32_t atom) const { return atoms_[atom].reason; }
 
  private:
   struct Atom {

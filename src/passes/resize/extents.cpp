@@ -19,7 +19,7 @@ void relate_aliases(const Module& module, ModuleExtents& extents) {
   const std::vector<Instruction*> parameters = module.entry->parameters();
   for (const AliasEntry& alias : module.input_output_alias) {
     if (static_cast<size_t>(alias.operand) >= parameters.size()) continue;
-    const Instruction& parameter = *parameters[static_cast<size_t>(alias.operand)];
+    const Instruction& parameter = *parameters[alias.operand];
     int64_t from = 0, to = 0, count = 0, to_count = 0;
     if (!leaf_range(parameter.shape, alias.operand_index, from, count)) continue;
     if (!leaf_range(module.entry->root->shape, alias.output, to, to_count)) continue;
@@ -32,7 +32,7 @@ void relate_aliases(const Module& module, ModuleExtents& extents) {
 ModuleExtents::ModuleExtents(const Module& module) : values_(static_cast<size_t>(module.id_limit())) {
   for (const auto& computation : module.computations()) {
     for (const auto& i : computation->instructions()) {
-      auto& leaves = values_[static_cast<size_t>(i->id)];
+      auto& leaves = values_[i->id];
       for_each_leaf(i->shape, [&](const ShapeIndex&, const Shape& leaf) {
         std::vector<Product> dims;
         for (const int64_t extent : leaf.dims) dims.push_back(atoms_.make(extent));
@@ -63,7 +63,7 @@ bool ModuleExtents::counts_along(const Instruction& array, int64_t d) const {
 }
 
 void ModuleExtents::freeze(const Instruction& i, const ExtentReason& reason) {
-  for (const auto& leaf : values_[static_cast<size_t>(i.id)]) {
+  for (const auto& leaf : values_[i.id]) {
     for (const Product& product : leaf) atoms_.freeze(product, reason);
   }
 }

@@ -35,9 +35,7 @@ class ModuleExtents final : public ExtentRelations {
   const std::vector<ExtentTie>& ties() const { return ties_; }
   /// Dimension d of leaf `leaf`.
   const Product& dimension(const Instruction& i, int64_t leaf, size_t d) const { return leaf_of(i, leaf)[d]; }
-  const std::vector<Product>& leaf_of(const Instruction& i, int64_t leaf) const override {
-    return values_[static_cast<size_t>(i.id)][static_cast<size_t>(leaf)];
-  }
+  const std::vector<Product>& leaf_of(const Instruction& i, int64_t leaf) const override { return values_[i.id][leaf]; }
   int64_t extent(const Product& product) const override { return atoms_.extent(product); }
 
   // For the code that collects relations:

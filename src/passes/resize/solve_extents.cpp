@@ -58,7 +58,7 @@ class Solver {
     }
     std::ranges::sort(order_, {}, [&](int32_t a) { return std::pair(atoms_.extent(a), a); });
     wishes_.resize(frozen_.size());
-    for (const int32_t a : order_) wishes_[static_cast<size_t>(a)] = wish(a, atoms_.extent(a));
+    for (const int32_t a : order_) wishes_[a] = wish(a, atoms_.extent(a));
     add_relations(extents);
   }
 
@@ -87,7 +87,7 @@ class Solver {
         continue;
       }
       if (!known.try_emplace({std::move(key), {p.constant, p.at_most}}, true).second) continue;
-      for (const int32_t a : p.atoms) of_atom_[static_cast<size_t>(a)].push_back(relations_.size());
+      for (const int32_t a : p.atoms) of_atom_[a].push_back(relations_.size());
       relations_.push_back(std::move(p));
     }
   }
@@ -109,24 +109,24 @@ class Solver {
   bool attempt() {
     values_.assign(frozen_.size(), kUnknown);
     for (const int32_t a : order_) {
-      if (frozen_[static_cast<size_t>(a)] && !assign(a, atoms_.extent(a))) return false;
+      if (frozen_[a] && !assign(a, atoms_.extent(a))) return false;
     }
     for (const int32_t a : order_) {
-      if (value(a) == kUnknown && !assign(a, wishes_[static_cast<size_t>(a)])) return false;
+      if (value(a) == kUnknown && !assign(a, wishes_[a])) return false;
     }
     return true;
   }
 
-  int64_t value(int32_t a) const { return values_[static_cast<size_t>(a)]; }
+  int64_t value(int32_t a) const { return values_[a]; }
 
   bool assign(int32_t atom, int64_t extent) {
     if (value(atom) == extent) return true;
-    values_[static_cast<size_t>(atom)] = extent;
+    values_[atom] = extent;
     std::vector<int32_t> open{atom};
     while (!open.empty()) {
       const int32_t a = open.back();
       open.pop_back();
-      for (const size_t r : of_atom_[static_cast<size_t>(a)]) {
+      for (const size_t r : of_atom_[a]) {
         if (!follow(relations_[r], open)) return false;
       }
     }
@@ -162,9 +162,9 @@ class Solver {
     if (factor == 0) return rest == 0 || give_up(relation);
     const int64_t found = -rest / factor;
     const bool stays = found == atoms_.extent(unknown);
-    const bool may_change = found >= 1 && !frozen_[static_cast<size_t>(unknown)];
+    const bool may_change = found >= 1 && !frozen_[unknown];
     if (rest % factor != 0 || !(stays || may_change)) return give_up(relation);
-    values_[static_cast<size_t>(unknown)] = found;
+    values_[unknown] = found;
     open.push_back(unknown);
     return true;
   }
@@ -201,7 +201,7 @@ class Solver {
 
 int64_t SolvedExtents::of(const Product& whole) const {
   return std::accumulate(whole.begin(), whole.end(), int64_t{1},
-                         [&](int64_t n, int32_t atom) { return n * values[static_cast<size_t>(atom)]; });
+                         [&](int64_t n, int32_t atom) { return n * values[atom]; });
 }
 
 int64_t SolvedExtents::of(const ExtentSum& sum, const Atoms& atoms) const {

@@ -31,11 +31,11 @@ std::optional<Counted> find_counted(const Instruction& array, const Instruction&
   if (indices.as<DimensionsAttributes>().dimensions[0] != m.vector_dim) return std::nullopt;
   size_t component = 0;
   for (const Instruction* part : indices.operands) {
-    const auto width = static_cast<size_t>(part->shape.dims[static_cast<size_t>(m.vector_dim)]);
+    const auto width = static_cast<size_t>(part->shape.dims[m.vector_dim]);
     const int64_t d = (*m.map)[component];
     for (int64_t b = 0; width == 1 && contains(*m.single, d) && b < indices.shape.rank(); ++b) {
       if (b == m.vector_dim || contains(*m.batched, b)) continue;
-      if (indices.shape.dims[static_cast<size_t>(b)] != array.shape.dims[static_cast<size_t>(d)]) continue;
+      if (indices.shape.dims[b] != array.shape.dims[d]) continue;
       if (counts_along(*part, b) == 0) return Counted{component, d, b};
     }
     component += width;
@@ -50,9 +50,9 @@ Instruction* without_component(const Instruction& indices, size_t component, int
   size_t next = 0;
   for (Instruction* part : indices.operands) {
     if (next != component) parts.push_back(part);
-    next += static_cast<size_t>(part->shape.dims[static_cast<size_t>(vector_dim)]);
+    next += static_cast<size_t>(part->shape.dims[vector_dim]);
   }
-  --shape.dims[static_cast<size_t>(vector_dim)];
+  --shape.dims[vector_dim];
   return parts.size() == 1
              ? parts[0]
              : maker.make(Opcode::kConcatenate, Shape::array(shape.type, shape.dims), parts, indices.attributes);

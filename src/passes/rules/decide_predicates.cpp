@@ -21,8 +21,7 @@ struct Spread {
 
 Spread spread_of(const Instruction& value) {
   Spread spread{&value, {}};
-  for (int64_t d = 0; d < value.shape.rank(); ++d)
-    spread.map.push_back(value.shape.dims[static_cast<size_t>(d)] == 1 ? -1 : d);
+  for (int64_t d = 0; d < value.shape.rank(); ++d) spread.map.push_back(value.shape.dims[d] == 1 ? -1 : d);
   for (int depth = 0; depth < kDeepestCondition; ++depth) {
     const Instruction& i = *spread.of;
     const bool moves = i.opcode == Opcode::kBroadcast || i.opcode == Opcode::kReshape ||
@@ -34,9 +33,9 @@ Spread spread_of(const Instruction& value) {
     for (int64_t d = 0; d < i.shape.rank(); ++d) {
       const int64_t before = dimension_of_operand(i, d);
       if (before < 0) continue;
-      const int64_t extent = from.dims[static_cast<size_t>(before)];
+      const int64_t extent = from.dims[before];
       if (extent == 1) continue;
-      map[static_cast<size_t>(before)] = spread.map[static_cast<size_t>(d)];
+      map[before] = spread.map[d];
       kept *= extent;
     }
     if (kept != element_count(from)) break;  // a reshape that merges dimensions

@@ -36,7 +36,7 @@ Instruction* gathered(const Instruction& dot, bool hot_left, Instruction* places
   const auto batches = static_cast<int64_t>(table_batch.size());
   // HLO requires these to ascend; the corresponding dimensions of the places follow.
   std::vector<std::pair<int64_t, int64_t>> pairs;
-  for (int64_t k = 0; k < batches; ++k) pairs.emplace_back(table_batch[static_cast<size_t>(k)], k);
+  for (int64_t k = 0; k < batches; ++k) pairs.emplace_back(table_batch[k], k);
   std::ranges::sort(pairs);
   for (const auto& [in_table, in_places] : pairs) {
     gather.operand_batching_dims.push_back(in_table);
@@ -45,7 +45,7 @@ Instruction* gathered(const Instruction& dot, bool hot_left, Instruction* places
   const int64_t first_free = batches + (hot_left ? static_cast<int64_t>(rows.size()) : 0);
   for (int64_t d = 0; d < table->shape.rank(); ++d) {
     const bool one = d == table_class || contains(table_batch, d);
-    gather.slice_sizes.push_back(one ? 1 : table->shape.dims[static_cast<size_t>(d)]);
+    gather.slice_sizes.push_back(one ? 1 : table->shape.dims[d]);
     if (!one) gather.offset_dims.push_back(first_free + static_cast<int64_t>(gather.offset_dims.size()));
   }
   return maker.make(Opcode::kGather, Shape::array(table->shape.type, dot.shape.dims), {table, places}, gather);
@@ -63,12 +63,12 @@ Instruction* spread(const Instruction& dot, bool hot_left, Instruction* rows, Ma
   for (int64_t d = 0; d < hot.shape.rank(); ++d) {
     if (d == hot_class) continue;
     const auto at = std::ranges::find(batch, d);
-    dimensions[static_cast<size_t>(d - (d > hot_class))] = at != batch.end() ? at - batch.begin() : free++;
+    dimensions[d - (d > hot_class)] = at != batch.end() ? at - batch.begin() : free++;
   }
   // A broadcast's dimensions must ascend.
   Dims order(dimensions.size());
   std::iota(order.begin(), order.end(), 0);
-  std::ranges::sort(order, {}, [&](int64_t d) { return dimensions[static_cast<size_t>(d)]; });
+  std::ranges::sort(order, {}, [&](int64_t d) { return dimensions[d]; });
   rows = maker.transpose(rows, order);
   std::ranges::sort(dimensions);
   return maker.broadcast(rows, dot.shape.dims, dimensions);

@@ -24,7 +24,7 @@ class Invariants {
       : carry_(carry), cost_(cost) {
     // Copies that left an inner loop have later ids, and no order.
     const auto is_ordered = [&](const Instruction& i) {
-      return static_cast<size_t>(i.id) < ordered.size() && ordered[static_cast<size_t>(i.id)];
+      return static_cast<size_t>(i.id) < ordered.size() && ordered[i.id];
     };
     for (const auto& i : carry.body().instructions()) {
       if (is_source(*i) || i->opcode == Opcode::kConstant || carry.invariant_of(*i) >= 0) {

@@ -20,7 +20,7 @@ Dims without(Dims dims, int64_t d) {
   return dims;
 }
 
-int64_t extent(const Instruction& value, int64_t d) { return value.shape.dims[static_cast<size_t>(d)]; }
+int64_t extent(const Instruction& value, int64_t d) { return value.shape.dims[d]; }
 
 bool is_plain(const Instruction& i) { return i.shape.is_array() && i.shape.dynamic.empty(); }
 
@@ -151,7 +151,7 @@ class Projection {
       }
       case Opcode::kTranspose: {
         Dims permutation = value->as<DimensionsAttributes>().dimensions;
-        const int64_t before = permutation[static_cast<size_t>(d)];
+        const int64_t before = permutation[d];
         Instruction* inner = of(value->operands[0], before, depth + 1);
         if (!inner || !maker_) return inner;
         permutation = without(permutation, d);
@@ -212,7 +212,7 @@ int64_t dimension_before_reshape(const Instruction& reshape, int64_t d) {
   int64_t seen = 1;
   const Shape& from = reshape.operand(0).shape;
   for (int64_t k = 0; k < from.rank(); ++k) {
-    const int64_t n = from.dims[static_cast<size_t>(k)];
+    const int64_t n = from.dims[k];
     if (seen == before && n == extent(reshape, d) && n != 1) return k;
     seen *= n;
   }
@@ -244,7 +244,7 @@ int64_t dimension_of_operand(const Instruction& i, int64_t d) {
   switch (i.opcode) {
     case Opcode::kCopy: return d;
     case Opcode::kReshape: return dimension_before_reshape(i, d);
-    case Opcode::kTranspose: return i.as<DimensionsAttributes>().dimensions[static_cast<size_t>(d)];
+    case Opcode::kTranspose: return i.as<DimensionsAttributes>().dimensions[d];
     case Opcode::kBroadcast: {
       const Dims& dimensions = i.as<DimensionsAttributes>().dimensions;
       const auto at = std::ranges::find(dimensions, d);

@@ -34,12 +34,12 @@ std::optional<std::vector<Dims>> known_starts(const IndexedWindows& windows) {
       const size_t d = b + (b >= vector ? 1 : 0);
       element += at * strides[d];
       for (size_t k = 0; k < windows.batches.size(); ++k) {
-        if (windows.index_batches[k] == static_cast<int64_t>(d)) start[static_cast<size_t>(windows.batches[k])] = at;
+        if (windows.index_batches[k] == static_cast<int64_t>(d)) start[windows.batches[k]] = at;
       }
     }
     for (size_t k = 0; k < windows.places.size(); ++k) {
       const int64_t step = vector < all.size() ? strides[vector] : 0;
-      start[static_cast<size_t>(windows.places[k])] = index_at(*known, element + static_cast<int64_t>(k) * step);
+      start[windows.places[k]] = index_at(*known, element + static_cast<int64_t>(k) * step);
     }
     starts.push_back(start);
   }

@@ -94,7 +94,7 @@ std::optional<IntegerRange> IntegerRanges::look(const Instruction& i, int depth)
     case Opcode::kConstant: return of_constant(i);
     case Opcode::kGetTupleElement: return i.operand(0).opcode == Opcode::kParameter ? of_carry(i) : std::nullopt;
     case Opcode::kIota: {
-      const int64_t n = i.shape.dims[static_cast<size_t>(i.as<IotaAttributes>().dimension)];
+      const int64_t n = i.shape.dims[i.as<IotaAttributes>().dimension];
       return n > 0 && is_inside({0, n - 1}, i.shape.type) ? std::optional(Range{0, n - 1}) : std::nullopt;
     }
     case Opcode::kBroadcast:

@@ -6,11 +6,11 @@
 #include <map>
 
 #include "analysis/uses.h"
+#include "passes/rewrite.h"
 #include "passes/rules/index_forms.h"
 #include "passes/rules/known_values.h"
 #include "passes/rules/saved_stacks.h"
 #include "passes/rules/trip_places.h"
-#include "passes/stream/stream_loop.h"
 
 namespace lowtide::engine {
 namespace {
@@ -162,7 +162,7 @@ class Windows {
         Dims from = read.start, size = read.box->shape.dims;
         size[at_.dimension] = 1;
         from[at_.dimension] = ring ? (trips_ - ago) % rows_ : 0;
-        parts.push_back(box_of(ring ? left[0] : left[static_cast<size_t>(ago - 1)], from, size, outside));
+        parts.push_back(box_of(ring ? left[0] : left[ago - 1], from, size, outside));
       }
       replace(*read.box, *joined(parts, outside));
     }
@@ -170,7 +170,7 @@ class Windows {
   }
 
   Instruction* row_ago(const std::vector<Instruction*>& given, int64_t ago) const {
-    return ago == 0 ? update_->operands[1] : given[static_cast<size_t>(ago - 1)];
+    return ago == 0 ? update_->operands[1] : given[ago - 1];
   }
 
   void write_ring(size_t element, Instruction& ring, Maker& inside) {

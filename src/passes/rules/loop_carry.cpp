@@ -49,7 +49,7 @@ bool LoopCarry::gather(Instruction& parameter, std::vector<std::vector<Instructi
   for (const auto& i : parameter.parent->instructions()) {
     if (std::ranges::find(i->operands, &parameter) == i->operands.end()) continue;
     if (i->opcode != Opcode::kGetTupleElement) return false;
-    reads[static_cast<size_t>(i->as<TupleIndexAttributes>().index)].push_back(i.get());
+    reads[i->as<TupleIndexAttributes>().index].push_back(i.get());
   }
   return parameter.parent->root != &parameter;
 }

@@ -8,11 +8,11 @@
 #include "analysis/leaf_bytes.h"
 #include "analysis/uses.h"
 #include "ops/combiner.h"
+#include "passes/rewrite.h"
 #include "passes/rules/recipe.h"
 #include "passes/rules/saved_stacks.h"
 #include "passes/rules/trip_places.h"
 #include "passes/stream/keep_order.h"
-#include "passes/stream/stream_loop.h"
 #include "passes/stream/walk.h"
 
 namespace lowtide::engine {
@@ -96,15 +96,14 @@ class MakerInLoop {
     int32_t place = 0;
     for (const auto& i : loop_.parent->instructions()) {
       place_[i.get()] = place++;
-      const bool depends = std::ranges::any_of(i->operands, [&](const Instruction* operand) {
-        return operand == &loop_ || depends_[static_cast<size_t>(operand->id)];
-      });
-      depends_[static_cast<size_t>(i->id)] = depends;
+      const bool depends = std::ranges::any_of(
+          i->operands, [&](const Instruction* operand) { return operand == &loop_ || depends_[operand->id]; });
+      depends_[i->id] = depends;
     }
   }
   std::map<const Instruction*, Moved>& members() { return move_.members; }
   const std::map<const Instruction*, Moved>& members() const { return move_.members; }
-  bool depends(const Instruction& i) const { return depends_[static_cast<size_t>(i.id)]; }
+  bool depends(const Instruction& i) const { return depends_[i.id]; }
   bool in_order() const { return loop_.parent->module().sums_in_order; }
 
   bool plan(const Stack& stack) {
@@ -155,13 +154,13 @@ class MakerInLoop {
   }
 
   bool may_move(const Instruction& i) const {
-    return !ordered_[static_cast<size_t>(i.id)] && i.shape.is_array() && i.shape.dynamic.empty() && !i.sharding &&
+    return !ordered_[i.id] && i.shape.is_array() && i.shape.dynamic.empty() && !i.sharding &&
            members().size() < kMostMembers;
   }
 
   bool move(Instruction& i, int64_t d) {
     if (const auto known = members().find(&i); known != members().end()) return known->second.dimension == d;
-    if (!may_move(i) || !can_be_made_by_slices(i, d) || i.shape.dims[static_cast<size_t>(d)] != trips_) return false;
+    if (!may_move(i) || !can_be_made_by_slices(i, d) || i.shape.dims[d] != trips_) return false;
     if (i.opcode == Opcode::kScatter || i.opcode == Opcode::kSort || i.opcode == Opcode::kTopK) return false;
     if (in_order() && !rows_keep_order(i, d, target_)) return false;
     members()[&i] = {d};
@@ -279,7 +278,7 @@ class MakerInLoop {
     if (argument.opcode != Opcode::kParameter || module.entry->root->opcode != Opcode::kTuple) return false;
     return std::ranges::any_of(module.input_output_alias, [&](const AliasEntry& alias) {
       return alias.operand == argument.as<ParameterAttributes>().number && alias.output.size() == 1 &&
-             module.entry->root->operands[static_cast<size_t>(alias.output[0])] == &i;
+             module.entry->root->operands[alias.output[0]] == &i;
     });
   }
 
@@ -358,7 +357,7 @@ class MakerInLoop {
     made_.clear();
     for (const auto& [i, j] : move_.sliced) {
       Dims part = i->shape.dims;
-      part[static_cast<size_t>(j)] = 1;
+      part[j] = 1;
       made_[i] = inside.make(Opcode::kDynamicSlice, Shape::array(i->shape.type, part),
                              starts({given_of(i, given, inside)}, *i, j, inside), DynamicSliceAttributes{part});
     }
@@ -440,7 +439,7 @@ class MakerInLoop {
       if (stack.result == &i) return stack.update->operands[1];
     }
     Shape shape = Shape::array(i.shape.type, i.shape.dims);
-    shape.dims[static_cast<size_t>(d)] = 1;
+    shape.dims[d] = 1;
     Instruction* made = clone(i, shape, inside);
     adapt_to_slice(i, d, 1, made->attributes);
     return count_result_from(i, d, made, place_in_trip_,

@@ -123,7 +123,7 @@ Instruction* Maker::reshape(Instruction* x, const Dims& dims) {
 Instruction* Maker::transpose(Instruction* x, const Dims& permutation) {
   if (counts_up(permutation)) return x;
   Dims dims;
-  for (const int64_t d : permutation) dims.push_back(x->shape.dims[static_cast<size_t>(d)]);
+  for (const int64_t d : permutation) dims.push_back(x->shape.dims[d]);
   return make(Opcode::kTranspose, Shape::array(x->shape.type, dims), {x}, DimensionsAttributes{permutation});
 }
 
@@ -158,7 +158,7 @@ Result<PassResult> rewrite_each(Module& module, const std::function<Instruction*
     for (Instruction* i : originals) {
       replacements.apply_to(*i);
       Instruction* made = nullptr;
-      if (!ordered[static_cast<size_t>(i->id)]) {
+      if (!ordered[i->id]) {
         maker.origin_ = i;
         const size_t before = maker.order_.size();
         made = rewrite(*i, maker);

@@ -50,7 +50,7 @@ void MergedDimensions::number_dimensions(const Module& module) {
     for (const Computation* called : i->called) callers_[called].push_back(i);
   }
   for (const Instruction* i : order_) {
-    if (!ordered[static_cast<size_t>(i->id)] && may_follow(*i)) follows_.insert(i);
+    if (!ordered[i->id] && may_follow(*i)) follows_.insert(i);
   }
   exclude_borders_of_tuples();
 }

@@ -18,7 +18,7 @@ Instruction* spread(const Instruction& dot, Instruction* x, const Dims& contract
   const Dims free = free_dims(x->shape.rank(), contracting, batch);
   Dims order = batch, dims, dimensions;
   order.insert(order.end(), free.begin(), free.end());
-  for (const int64_t d : order) dims.push_back(x->shape.dims[static_cast<size_t>(d)]);
+  for (const int64_t d : order) dims.push_back(x->shape.dims[d]);
   for (size_t k = 0; k < order.size(); ++k) {
     const auto at = static_cast<int64_t>(k);
     const auto batches = static_cast<int64_t>(batch.size());
@@ -33,7 +33,7 @@ Instruction* as_multiply(Instruction& dot, Maker& maker) {
   if (dot.opcode != Opcode::kDot || dot.operands.size() != 2 || !dot.shape.dynamic.empty()) return nullptr;
   Instruction *l = dot.operands[0], *r = dot.operands[1];
   const auto& a = dot.as<DotAttributes>();
-  const auto is_one = [&](int64_t d) { return l->shape.dims[static_cast<size_t>(d)] == 1; };
+  const auto is_one = [&](int64_t d) { return l->shape.dims[d] == 1; };
   if (!std::ranges::all_of(a.lhs_contracting_dims, is_one)) return nullptr;
   if (!holds_all_values(dot.shape.type, l->shape.type) || !holds_all_values(dot.shape.type, r->shape.type)) {
     return nullptr;

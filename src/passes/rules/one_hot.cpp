@@ -15,7 +15,7 @@ class Matcher {
   /// `negated`: with zero and one exchanged; only for predicates.
   std::optional<OneHot> match(Instruction* value, int64_t d, bool negated, int depth) {
     if (depth > kDeepestMatch || !value->shape.is_array() || !value->shape.dynamic.empty()) return std::nullopt;
-    if (value->shape.dims[static_cast<size_t>(d)] < 2) return std::nullopt;
+    if (value->shape.dims[d] < 2) return std::nullopt;
     const bool predicate = value->shape.type == ElementType::kPred;
     if (negated && !predicate) return std::nullopt;
     switch (value->opcode) {
@@ -46,8 +46,7 @@ class Matcher {
     for (size_t k = 0; k < 2; ++k) {
       const auto first = counts_along(compare.operand(k), d);
       if (!first || !without_dimension(compare.operands[1 - k], d, nullptr)) continue;
-      return OneHot{*first, compare.shape.dims[static_cast<size_t>(d)], rows(compare.operands[1 - k], d), nullptr,
-                    nullptr};
+      return OneHot{*first, compare.shape.dims[d], rows(compare.operands[1 - k], d), nullptr, nullptr};
     }
     return std::nullopt;
   }
@@ -164,7 +163,7 @@ class Matcher {
 }  // namespace
 
 std::optional<OneHot> one_hot_along(Instruction* value, int64_t d, Maker* maker) {
-  if (value->shape.dims[static_cast<size_t>(d)] > std::numeric_limits<int32_t>::max()) return std::nullopt;
+  if (value->shape.dims[d] > std::numeric_limits<int32_t>::max()) return std::nullopt;
   auto found = Matcher(nullptr).match(value, d, false, 0);
   return found && maker ? Matcher(maker).match(value, d, false, 0) : found;
 }

@@ -195,7 +195,7 @@ std::vector<Instruction*> free_loops(const Module& module) {
   std::vector<Instruction*> loops;
   for (const auto& computation : module.computations()) {
     for (const auto& i : computation->instructions()) {
-      if (i->opcode == Opcode::kWhile && !ordered[static_cast<size_t>(i->id)]) loops.push_back(i.get());
+      if (i->opcode == Opcode::kWhile && !ordered[i->id]) loops.push_back(i.get());
     }
   }
   return loops;

@@ -71,7 +71,7 @@ class Scatterer {
   }
 
  private:
-  static int64_t extent(const Side& side, int64_t d) { return side.value->shape.dims[static_cast<size_t>(d)]; }
+  static int64_t extent(const Side& side, int64_t d) { return side.value->shape.dims[d]; }
 
   static Dims joined(Dims a, const Dims& b) {
     a.insert(a.end(), b.begin(), b.end());

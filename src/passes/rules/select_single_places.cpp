@@ -28,7 +28,7 @@ std::optional<Lines> lines_of(const Instruction& scatter) {
   for (size_t q = 0; q < ids.size(); ++q) {
     const auto batch = std::ranges::find(a.scatter_indices_batching_dims, static_cast<int64_t>(q));
     if (batch != a.scatter_indices_batching_dims.end()) {
-      lines.indices[q] = a.input_batching_dims[static_cast<size_t>(batch - a.scatter_indices_batching_dims.begin())];
+      lines.indices[q] = a.input_batching_dims[batch - a.scatter_indices_batching_dims.begin()];
     } else if (ids[q] != 1) {
       return {};
     }
@@ -59,7 +59,7 @@ Instruction* spread(Instruction* value, const Dims& map, const Dims& all, Maker&
   }
   Dims order(places.size());
   std::iota(order.begin(), order.end(), 0);
-  std::ranges::sort(order, {}, [&](int64_t k) { return places[static_cast<size_t>(k)]; });
+  std::ranges::sort(order, {}, [&](int64_t k) { return places[k]; });
   std::ranges::sort(places);
   return maker.broadcast(maker.transpose(maker.reshape(value, kept), order), all, places);
 }

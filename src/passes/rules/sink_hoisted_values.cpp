@@ -108,7 +108,7 @@ double columns_ns(const LoopCarry& carry, size_t k, const Cost& cost) {
     for (const auto& i : carry.body().instructions()) {
       if (i->opcode != Opcode::kDynamicSlice || i->operands[0] != read) continue;
       Dims box(permutation.size());
-      for (size_t d = 0; d < box.size(); ++d) box[static_cast<size_t>(permutation[d])] = i->shape.dims[d];
+      for (size_t d = 0; d < box.size(); ++d) box[permutation[d]] = i->shape.dims[d];
       ns += cost.columns_ns(value->operand(0).shape, Shape::array(value->shape.type, box));
     }
   }
@@ -165,7 +165,7 @@ int64_t sink_into(Instruction& loop, const std::unordered_map<const Computation*
   std::vector<std::vector<const Instruction*>> taken_out(elements);
   for (const auto& i : loop.parent->instructions()) {
     if (i->opcode == Opcode::kGetTupleElement && i->operands[0] == &loop)
-      taken_out[static_cast<size_t>(i->as<TupleIndexAttributes>().index)].push_back(i.get());
+      taken_out[i->as<TupleIndexAttributes>().index].push_back(i.get());
   }
   for (size_t k = 0; k < elements; ++k) {
     Instruction& value = carry.initial(k);
@@ -211,7 +211,7 @@ Result<PassResult> sink_hoisted_values(Module& module, const Target& target) {
   for (Computation* computation : std::views::reverse(order)) {
     std::vector<Instruction*> loops;
     for (const auto& i : computation->instructions()) {
-      if (i->opcode == Opcode::kWhile && !ordered[static_cast<size_t>(i->id)]) loops.push_back(i.get());
+      if (i->opcode == Opcode::kWhile && !ordered[i->id]) loops.push_back(i.get());
     }
     for (Instruction* loop : loops) result.count += sink_into(*loop, callers, target.cost());
   }

@@ -96,8 +96,8 @@ class Slicer {
         }
         if (in_step == InStep::kAbsent) continue;
         if (i.opcode == Opcode::kGather && k == 0) return {};  // a slice of a whole table, for a few of its rows
-        of.starts[static_cast<size_t>(j)] = box.starts[d];
-        of.sizes[static_cast<size_t>(j)] = box.sizes[d];
+        of.starts[j] = box.starts[d];
+        of.sizes[j] = box.sizes[d];
       }
     }
     return boxes;
@@ -108,7 +108,7 @@ class Slicer {
     for (size_t k = 0; k < i.operands.size(); ++k) {
       const auto before = std::find(i.operands.begin(), i.operands.end(), i.operands[k]) - i.operands.begin();
       const bool again = before < static_cast<std::ptrdiff_t>(k);
-      operands.push_back(again ? operands[static_cast<size_t>(before)] : sliced(i.operands[k], boxes[k]));
+      operands.push_back(again ? operands[before] : sliced(i.operands[k], boxes[k]));
     }
     return maker_.like(i, Shape::array(i.shape.type, box.sizes), operands);
   }

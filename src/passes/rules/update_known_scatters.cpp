@@ -24,7 +24,7 @@ class UpdateScatter {
     for (size_t d = 0; d < sizes.size(); ++d) {
       const auto k = static_cast<int64_t>(d);
       if (contains(a_.inserted_window_dims, k) || contains(a_.input_batching_dims, k)) continue;
-      sizes[d] = updates->shape.dims[static_cast<size_t>(a_.update_window_dims[next++])];
+      sizes[d] = updates->shape.dims[a_.update_window_dims[next++]];
       window_.push_back(sizes[d]);
     }
     windows_ = {x,
@@ -82,7 +82,7 @@ class UpdateScatter {
         back[k] = along ? 0 : static_cast<int64_t>(n++);
       }
       row = maker_.transpose(maker_.reshape(row, front), back);
-      size[static_cast<size_t>(run.dim)] = run.count;
+      size[run.dim] = run.count;
     }
     if (combines()) row = combined(box_of(all, run.start, size, maker_), row);
     return with_box(all, row, run.start, maker_);

@@ -27,7 +27,7 @@ Computation* widened(const Computation& combiner, ElementType narrow, ElementTyp
   };
   InstructionMap now;
   for (int64_t k = 0; k < 2; ++k) {
-    const Instruction* old = combiner.parameters()[static_cast<size_t>(k)];
+    const Instruction* old = combiner.parameters()[k];
     Instruction* given = append(Opcode::kParameter, old->name, wide, {}, ParameterAttributes{k});
     now[old] = append(Opcode::kConvert, old->name, narrow, {given}, {});
   }

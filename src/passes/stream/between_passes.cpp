@@ -21,9 +21,9 @@ class Keeper {
   Keeper(const ValueGraph& graph, const std::vector<ValueState>& states, StreamCluster& cluster)
       : graph_(graph), cluster_(cluster), ns_(static_cast<size_t>(graph.size()), 0), seen_(ns_.size(), 0) {
     for (const auto& [place, member] : cluster.members) {
-      const ValueState state = states[static_cast<size_t>(place)];
+      const ValueState state = states[place];
       const bool has_memory = state != ValueState::kVirtual && state != ValueState::kView;
-      double& ns = ns_[static_cast<size_t>(place)];
+      double& ns = ns_[place];
       ns = own_ns(graph.at(place), graph.target());
       if (has_memory) ns += bytes_at(place) * graph.target().cost().streamed_byte_ns();
       const bool is_output = cluster.outputs.lower_bound({place, 0}) != cluster.outputs.lower_bound({place + 1, 0});
@@ -102,8 +102,8 @@ class Keeper {
     while (!open.empty()) {
       const int32_t next = open.back();
       open.pop_back();
-      if (std::exchange(seen_[static_cast<size_t>(next)], mark_) == mark_ || uses.is_made_in(next, pass)) continue;
-      ns += ns_[static_cast<size_t>(next)];
+      if (std::exchange(seen_[next], mark_) == mark_ || uses.is_made_in(next, pass)) continue;
+      ns += ns_[next];
       for (const ValueGraph::Read& read : graph_.reads(next)) {
         const GraphLeaf array{read.def, read.leaf};
         if (!cluster_.is_member(read.def) || cluster_.is_sum(array)) continue;
@@ -152,30 +152,29 @@ PassUses::PassUses(const ValueGraph& graph, const StreamCluster& cluster)
   };
   for (int32_t pass = 0; pass < cluster.passes; ++pass) {
     const std::vector<int32_t> made = members_of_pass(graph, cluster, pass);
-    for (const int32_t place : made) makers_[static_cast<size_t>(place)].push_back(pass);
+    for (const int32_t place : made) makers_[place].push_back(pass);
     for (const int32_t place : made) {
       for (const ValueGraph::Read& read : graph.reads(place)) {
-        const auto& makers = makers_[static_cast<size_t>(read.def)];
-        if (makers.empty() || makers.back() != pass) note(readers_[static_cast<size_t>(read.def)], pass);
+        const auto& makers = makers_[read.def];
+        if (makers.empty() || makers.back() != pass) note(readers_[read.def], pass);
       }
     }
   }
 }
 
 bool PassUses::is_made_in(int32_t place, int32_t pass) const {
-  return std::ranges::binary_search(makers_[static_cast<size_t>(place)], pass);
+  return std::ranges::binary_search(makers_[place], pass);
 }
 
 int32_t PassUses::last_reader(int32_t place, int32_t from) const {
-  const auto& readers = readers_[static_cast<size_t>(place)];
+  const auto& readers = readers_[place];
   return readers.empty() ? from : std::max(from, readers.back());
 }
 
 std::vector<double> stored_bytes_by_pass(const ValueGraph& graph, const StreamCluster& cluster, const PassUses& uses) {
   std::vector<double> bytes(static_cast<size_t>(cluster.passes), 0);
   const auto add = [&](GraphLeaf array, const Stay& stay) {
-    for (int32_t pass = stay.first; pass <= stay.last; ++pass)
-      bytes[static_cast<size_t>(pass)] += bytes_of(graph, array);
+    for (int32_t pass = stay.first; pass <= stay.last; ++pass) bytes[pass] += bytes_of(graph, array);
   };
   for (const std::set<GraphLeaf>* all : {&cluster.outputs, &cluster.sums}) {
     for (const GraphLeaf& array : *all) {

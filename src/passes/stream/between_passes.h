@@ -11,7 +11,7 @@ class PassUses {
  public:
   PassUses(const ValueGraph& graph, const StreamCluster& cluster);
   /// Passes that read the value without computing it, ascending.
-  const std::vector<int32_t>& readers(int32_t place) const { return readers_[static_cast<size_t>(place)]; }
+  const std::vector<int32_t>& readers(int32_t place) const { return readers_[place]; }
   bool is_made_in(int32_t place, int32_t pass) const;
   /// The last pass in which it is read, or the one given if there is none after it.
   int32_t last_reader(int32_t place, int32_t from) const;

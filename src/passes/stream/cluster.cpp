@@ -34,7 +34,7 @@ std::optional<GraphLeaf> parameter_of_result(const ValueGraph& graph, GraphLeaf 
     const bool is_array = leaf_range(computation.root->shape, alias.output, first, count) && count == 1;
     const bool is_known = alias.operand >= 0 && alias.operand < std::ssize(parameters) && alias.operand_index.empty();
     if (!is_array || first != number || !is_known) continue;
-    return GraphLeaf{graph.place_of(*parameters[static_cast<size_t>(alias.operand)]), 0};
+    return GraphLeaf{graph.place_of(*parameters[alias.operand]), 0};
   }
   return std::nullopt;
 }
@@ -66,7 +66,7 @@ class Grower {
   StreamCluster grow(int64_t d, const ClusterOptions& options) {
     alone_ = options.alone;
     behind_.insert(seed_.place);
-    cluster_.extent = shape_of(graph_, seed_).dims[static_cast<size_t>(d)];
+    cluster_.extent = shape_of(graph_, seed_).dims[d];
     if (cluster_.extent < 2 || !add(seed_, d)) return {};
     spread();
     if (!alone_) bridge();
@@ -85,10 +85,8 @@ class Grower {
   }
 
  private:
-  bool is_virtual(int32_t place) const { return states_[static_cast<size_t>(place)] == ValueState::kVirtual; }
-  bool is_stored(int32_t place) const {
-    return !is_virtual(place) && states_[static_cast<size_t>(place)] != ValueState::kView;
-  }
+  bool is_virtual(int32_t place) const { return states_[place] == ValueState::kVirtual; }
+  bool is_stored(int32_t place) const { return !is_virtual(place) && states_[place] != ValueState::kView; }
   double bytes_at(int32_t place) const {
     const Shape* const shape = common_extents(graph_.at(place));
     return shape == nullptr ? 0 : static_cast<double>(safe_logical_bytes(*shape));
@@ -103,7 +101,7 @@ class Grower {
     if (is_loop(i)) return !alone_ && add_loop(array.place, static_cast<size_t>(array.leaf), d);
     if (cluster_.is_member(array.place) || cluster_.members.size() >= kMostMembers) return false;
     if (!can_be_made_by_slices(i, d)) return false;
-    if (common_extents(i)->dims[static_cast<size_t>(d)] != cluster_.extent) return false;
+    if (common_extents(i)->dims[d] != cluster_.extent) return false;
     StreamMember member{.leaves = Dims(i.shape.is_tuple() ? i.shape.elements.size() : 1, d)};
     for (size_t k = 0; k < i.operands.size(); ++k) {
       int64_t j = kWhole;
@@ -171,7 +169,7 @@ class Grower {
       for (const ValueGraph::Read& read : graph_.users(place)) {
         const GraphLeaf array{place, read.leaf};
         const bool between = is_loop(graph_.at(read.user)) && cluster_.is_member(read.user);
-        if (member.leaves[static_cast<size_t>(read.leaf)] >= 0 && (between || joins(array))) add_user(read);
+        if (member.leaves[read.leaf] >= 0 && (between || joins(array))) add_user(read);
         if (alone_ && cluster_.is_member(read.user)) behind_.insert(read.user);
       }
     }
@@ -233,7 +231,7 @@ class Grower {
       again = false;
       const std::vector<bool> ahead = read_by_members();
       for (int32_t place = 0; place < graph_.size(); ++place) {
-        if (!ahead[static_cast<size_t>(place)] || cluster_.is_member(place) || refused_.contains(place)) continue;
+        if (!ahead[place] || cluster_.is_member(place) || refused_.contains(place)) continue;
         for (const ValueGraph::Read& read : graph_.reads(place)) {
           if (cluster_.dimension_of({read.def, read.leaf}) >= 0 && !connects_nothing(read.def)) add_user(read);
         }
@@ -248,8 +246,8 @@ class Grower {
     std::vector<bool> ahead(static_cast<size_t>(graph_.size()), false);
     for (int32_t place = graph_.size(); place-- > 0;) {
       const auto users = graph_.users(place);
-      ahead[static_cast<size_t>(place)] = std::any_of(users.begin(), users.end(), [&](const ValueGraph::Read& read) {
-        return cluster_.is_member(read.user) || ahead[static_cast<size_t>(read.user)];
+      ahead[place] = std::any_of(users.begin(), users.end(), [&](const ValueGraph::Read& read) {
+        return cluster_.is_member(read.user) || ahead[read.user];
       });
     }
     return ahead;
@@ -261,9 +259,9 @@ class Grower {
     for (const auto& [place, member] : cluster_.members) {
       bool all = is_virtual(place) && member.leaves[0] != kSummed;
       for (const ValueGraph::Read& read : graph_.reads(place)) {
-        if (cluster_.is_member(read.def)) all &= light[static_cast<size_t>(read.def)];
+        if (cluster_.is_member(read.def)) all &= light[read.def];
       }
-      light[static_cast<size_t>(place)] = all;
+      light[place] = all;
     }
     return light;
   }
@@ -284,9 +282,9 @@ class Grower {
     const std::vector<bool> ahead = read_by_members();
     const auto is_light_sum = [&](const auto& member) {
       const auto& [place, m] = member;
-      if (m.loop != nullptr || m.leaves[0] != kSummed || !ahead[static_cast<size_t>(place)]) return false;
+      if (m.loop != nullptr || m.leaves[0] != kSummed || !ahead[place]) return false;
       return std::ranges::all_of(graph_.reads(place), [&](const ValueGraph::Read& read) {
-        return !cluster_.is_member(read.def) || light[static_cast<size_t>(read.def)];
+        return !cluster_.is_member(read.def) || light[read.def];
       });
     };
     return erase_if(cluster_.members, is_light_sum) > 0;
@@ -342,15 +340,15 @@ class Grower {
       for (const ValueGraph::Read& read : graph_.reads(place)) {
         const bool made = cluster_.is_member(read.def);
         const bool behind = made && (!is_member || cluster_.is_sum({read.def, read.leaf}));
-        mine = std::max(mine, pass[static_cast<size_t>(read.def)] + (behind ? 1 : 0));
+        mine = std::max(mine, pass[read.def] + (behind ? 1 : 0));
       }
-      pass[static_cast<size_t>(place)] = mine;
+      pass[place] = mine;
       if (!is_member) continue;
       member->second.pass = mine;
       cluster_.passes = std::max(cluster_.passes, mine + 1);
     }
     const std::vector<int32_t> latest = latest_passes();
-    for (auto& [place, member] : cluster_.members) member.pass = latest[static_cast<size_t>(place)];
+    for (auto& [place, member] : cluster_.members) member.pass = latest[place];
   }
 
   /// Keeps members of `count` passes, from the first that needs the seed on. False: there are no other passes.
@@ -371,9 +369,9 @@ class Grower {
     for (int32_t place = graph_.size(); place-- > 0;) {
       const auto member = cluster_.members.find(place);
       const bool is_member = member != cluster_.members.end();
-      int32_t& mine = latest[static_cast<size_t>(place)];
+      int32_t& mine = latest[place];
       for (const ValueGraph::Read& read : graph_.users(place)) {
-        const int32_t user = latest[static_cast<size_t>(read.user)];
+        const int32_t user = latest[read.user];
         if (user == kNever) continue;
         const bool before = is_member && (!cluster_.is_member(read.user) || cluster_.is_sum({place, read.leaf}));
         mine = std::min(mine, before ? user - 1 : user);
@@ -393,8 +391,7 @@ class Grower {
       for (size_t leaf = 0; leaf < member.leaves.size(); ++leaf) {
         const GraphLeaf array{place, static_cast<int32_t>(leaf)};
         if (member.leaves[leaf] == kSummed) cluster_.sums.insert(array);
-        if (member.leaves[leaf] < 0 || light[static_cast<size_t>(place)] || (alone_ && !behind_.contains(place)))
-          continue;
+        if (member.leaves[leaf] < 0 || light[place] || (alone_ && !behind_.contains(place))) continue;
         if (is_read_outside(graph_, cluster_, array)) cluster_.outputs.insert(array);
       }
     }
@@ -440,7 +437,7 @@ class Grower {
     std::set<int32_t> again;
     for (auto member = cluster_.members.end(); member != cluster_.members.begin();) {
       const int32_t place = (--member)->first;
-      if (!light[static_cast<size_t>(place)]) continue;
+      if (!light[place]) continue;
       if (!again.contains(place) && !is_read_outside(graph_, cluster_, {place, 0})) continue;
       for (const ValueGraph::Read& read : graph_.reads(place)) {
         if (cluster_.is_member(read.def)) {
@@ -479,7 +476,7 @@ bool reads_consumed(const ValueGraph& graph, const std::vector<ValueState>& stat
     for (const ValueGraph::Read& read : graph.reads(at)) {
       const GraphLeaf array{read.def, read.leaf};
       if (std::ranges::any_of(cluster.consumed, [&](const auto& c) { return c.second == array; })) return true;
-      const bool is_virtual = states[static_cast<size_t>(read.def)] == ValueState::kVirtual;
+      const bool is_virtual = states[read.def] == ValueState::kVirtual;
       if (is_virtual && seen.insert(read.def).second) open.push_back(read.def);
     }
   }
@@ -523,7 +520,7 @@ GraphLeaf array_behind(const ValueGraph& graph, const Instruction& operand) {
 
 const Shape& shape_of(const ValueGraph& graph, GraphLeaf array) {
   const Shape& shape = graph.at(array.place).shape;
-  return shape.is_tuple() ? shape.elements[static_cast<size_t>(array.leaf)] : shape;
+  return shape.is_tuple() ? shape.elements[array.leaf] : shape;
 }
 
 double bytes_of(const ValueGraph& graph, GraphLeaf array) {
@@ -535,7 +532,7 @@ std::vector<const Instruction*> largest_arrays(const ValueGraph& graph, const st
   std::vector<std::pair<int64_t, int32_t>> found;
   for (int32_t place = 0; place < graph.size(); ++place) {
     const Instruction& i = graph.at(place);
-    const ValueState state = states[static_cast<size_t>(place)];
+    const ValueState state = states[place];
     const bool stored = state == ValueState::kStored || state == ValueState::kGiven;
     const bool of_loop = i.opcode == Opcode::kGetTupleElement && is_loop(i.operand(0));
     if (!i.shape.is_array() || (!stored && !of_loop)) continue;
@@ -566,8 +563,8 @@ std::vector<int32_t> members_of_pass(const ValueGraph& graph, const StreamCluste
   while (!open.empty()) {
     const int32_t place = open.back();
     open.pop_back();
-    if (is_made[static_cast<size_t>(place)]) continue;
-    is_made[static_cast<size_t>(place)] = true;
+    if (is_made[place]) continue;
+    is_made[place] = true;
     made.push_back(place);
     for (const ValueGraph::Read& read : graph.reads(place)) {
       const GraphLeaf array{read.def, read.leaf};
@@ -583,7 +580,7 @@ bool is_made_anew(const ValueGraph& graph, const std::vector<ValueState>& states
   const Instruction& made = graph.at(place);
   if (!made.shape.is_array()) return false;
   if (made.opcode == Opcode::kConstant) return true;
-  return states[static_cast<size_t>(place)] == ValueState::kVirtual && !is_heavy(made);
+  return states[place] == ValueState::kVirtual && !is_heavy(made);
 }
 
 bool is_made_anew(const ValueGraph& graph, const std::vector<ValueState>& states, const StreamCluster& cluster,

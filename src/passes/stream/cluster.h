@@ -50,7 +50,7 @@ struct StreamCluster {
   /// The dimension along which a member computes the array; kWhole for others.
   int64_t dimension_of(GraphLeaf array) const {
     const auto member = members.find(array.place);
-    return member == members.end() ? kWhole : member->second.leaves[static_cast<size_t>(array.leaf)];
+    return member == members.end() ? kWhole : member->second.leaves[array.leaf];
   }
   bool is_sum(GraphLeaf array) const { return dimension_of(array) == kSummed; }
   /// Can the pass read all slices of it from memory?

@@ -27,7 +27,7 @@ bool is_outermost(const Instruction& scatter, int64_t d) {
     const bool window = contains(attributes.update_window_dims, other);
     const auto& batches = attributes.scatter_indices_batching_dims;
     const bool batch = !window && contains(batches, place(other));
-    if (!window && !batch && updates[static_cast<size_t>(other)] != 1) return false;
+    if (!window && !batch && updates[other] != 1) return false;
   }
   return true;
 }
@@ -39,12 +39,12 @@ struct Part {
 };
 Part part_of(const Instruction& i, int64_t d, int64_t size) {
   Part part{{}, i};
-  part.made.shape.dims[static_cast<size_t>(d)] = size;
+  part.made.shape.dims[d] = size;
   for (size_t k = 0; k < i.operands.size(); ++k) {
     part.operands.push_back(std::make_unique<Instruction>(i.operand(k)));
     int64_t j = 0;
     if (operand_in_step(i, k, d, j) == InStep::kYes) {
-      part.operands.back()->shape.dims[static_cast<size_t>(j)] = size;
+      part.operands.back()->shape.dims[j] = size;
     }
     part.made.operands[k] = part.operands.back().get();
   }
@@ -75,7 +75,7 @@ FoldOrder fold_order(const Instruction& fold, size_t operand, int64_t d, const T
   const auto outermost = [&](const Dims& dimensions) {
     for (const int64_t other : dimensions) {
       if (other == d) return true;
-      if (fold.operand(operand).shape.dims[static_cast<size_t>(other)] != 1) return false;
+      if (fold.operand(operand).shape.dims[other] != 1) return false;
     }
     return false;
   };
@@ -83,9 +83,8 @@ FoldOrder fold_order(const Instruction& fold, size_t operand, int64_t d, const T
     case Opcode::kReduce: {
       if (is_order_free(*fold.called[0], fold.shape.type)) return FoldOrder::kAny;
       const Dims& folded = fold.as<DimensionsAttributes>().dimensions;
-      const bool alone = std::ranges::all_of(folded, [&](int64_t other) {
-        return other == d || fold.operand(0).shape.dims[static_cast<size_t>(other)] == 1;
-      });
+      const bool alone = std::ranges::all_of(
+          folded, [&](int64_t other) { return other == d || fold.operand(0).shape.dims[other] == 1; });
       const bool one_type = fold.operand(0).shape.type == fold.shape.type;
       // Sums of small floats are rounded at the end: with tiles, once in each tile.
       const bool rounds = is_floating(fold.shape.type) && type_bits(fold.shape.type) < 32;

@@ -129,7 +129,7 @@ class Walker {
   /// The dimension of the result along which it is sliced; kSummed: the slices are added up; kOpaque: neither.
   int64_t sliced(const Instruction& i) {
     for (int64_t r = 0; r < i.shape.rank(); ++r) {
-      if (i.shape.dims[static_cast<size_t>(r)] != extent_ || !can_be_made_by_slices(i, r)) continue;
+      if (i.shape.dims[r] != extent_ || !can_be_made_by_slices(i, r)) continue;
       bool fits = true;
       for (size_t k = 0; k < i.operands.size(); ++k) {
         int64_t j = kWhole;
@@ -242,8 +242,8 @@ class Walker {
   /// Is it a whole element of the state? Then assumes `state` for it.
   bool widen(const Instruction& array, int64_t state) {
     if (array.opcode != Opcode::kGetTupleElement || &array.operand(0) != parameter_) return false;
-    int64_t& leaf = walk_.leaves[static_cast<size_t>(array.as<TupleIndexAttributes>().index)];
-    if (leaf != kWhole || (state >= 0 && array.shape.dims[static_cast<size_t>(state)] != extent_)) return false;
+    int64_t& leaf = walk_.leaves[array.as<TupleIndexAttributes>().index];
+    if (leaf != kWhole || (state >= 0 && array.shape.dims[state] != extent_)) return false;
     leaf = state;
     widened_ = true;
     return true;
@@ -275,7 +275,7 @@ class Walker {
   std::shared_ptr<const LoopWalk> finish(const Computation& body) {
     for (const auto& i : loop_.called[0]->instructions()) {
       const TupleIndexAttributes* index = i->if_as<TupleIndexAttributes>();
-      if (index != nullptr && walk_.leaves[static_cast<size_t>(index->index)] != kWhole && is_read(*i)) return nullptr;
+      if (index != nullptr && walk_.leaves[index->index] != kWhole && is_read(*i)) return nullptr;
     }
     walk_.in_place.resize(walk_.leaves.size(), false);
     for (size_t k = 0; k < walk_.leaves.size(); ++k) {

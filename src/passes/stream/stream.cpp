@@ -55,7 +55,7 @@ class States {
  public:
   States(const Module& module, const Target& target) {
     if (target.takes() == Takes::kProgram) return;
-    options_.keep_virtual = fuse_loops(module);
+    options_.keep_virtual = fuse_loops(module, target.xla_backend());
     options_.store = options_.keep_virtual;
     options_.store.flip();
   }
@@ -70,7 +70,7 @@ class States {
 /// kernels of their own: for little work on each element this takes three times as long.
 double overwriting_bytes(const ValueGraph& graph, const Computation& computation, const RowCluster& cluster) {
   double bytes = 0;
-  if (graph.target().takes() == Takes::kProgram || graph.target().drops_barriers()) return bytes;
+  if (graph.target().takes() == Takes::kProgram || graph.target().xla_backend() == XlaBackend::kCpu) return bytes;
   for (const auto& [output, input] : places_of_outputs(computation, graph, cluster)) {
     if (cluster.inputs.at(input).reach() > 0) bytes += bytes_of(graph, {output, 0});
   }
@@ -106,7 +106,7 @@ int64_t rows_of(const Instruction& product, const StreamMember& member, const Va
       int64_t j = -1;
       const bool made = member.reads[k] >= 0 && cluster.is_member(array_behind(graph, product.operand(k)).place);
       if (!made || operand_in_step(product, k, r, j) != InStep::kYes || j == member.reads[k]) continue;
-      const auto extent = [&](int64_t d) { return product.shape.dims[static_cast<size_t>(d)]; };
+      const auto extent = [&](int64_t d) { return product.shape.dims[d]; };
       if (longest < 0 || extent(r) > extent(longest)) longest = r;
     }
   }
@@ -234,7 +234,7 @@ std::vector<Way> find_ways(const ValueGraph& graph, const std::vector<ValueState
     for (int64_t d = 0; seed->shape.is_array() && d < seed->shape.rank(); ++d) ways.push_back({seed, d, {}});
   }
   pool.run(std::ssize(ways), [&](int64_t task, int) {
-    Way& way = ways[static_cast<size_t>(task)];
+    Way& way = ways[task];
     way.cluster = grow_cluster(graph, states, array_behind(graph, *way.seed), way.dimension, {});
   });
   for (auto way = ways.begin(); way != ways.end(); ++way) {
@@ -358,7 +358,7 @@ Result<PassResult> stream(Module& module, const Target& target, const StreamDeci
   if (!shape.is_array() || decision.dimension < 0 || decision.dimension >= shape.rank()) {
     return fault("the value has no such dimension");
   }
-  const int64_t extent = shape.dims[static_cast<size_t>(decision.dimension)];
+  const int64_t extent = shape.dims[decision.dimension];
   if (decision.tile < 1 || (decision.tile >= extent && !decision.windows)) {
     return fault("expected a tile of at least one slice, and fewer than all");
   }

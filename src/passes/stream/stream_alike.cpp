@@ -25,14 +25,14 @@ class Follower {
     for (int32_t place = 0; place < to.size(); ++place) named.emplace(to.at(place).name, place);
     for (int32_t place = 0; place < from.size(); ++place) {
       const auto found = named.find(from.at(place).name);
-      if (found != named.end()) place_[static_cast<size_t>(place)] = found->second;
+      if (found != named.end()) place_[place] = found->second;
     }
   }
 
   std::vector<ValueState> follow(const std::vector<ValueState>& states) const {
     std::vector<ValueState> followed = decide_values(to_, {});
     for (size_t k = 0; k < states.size(); ++k) {
-      if (place_[k] != kNoId) followed[static_cast<size_t>(place_[k])] = states[k];
+      if (place_[k] != kNoId) followed[place_[k]] = states[k];
     }
     return followed;
   }
@@ -41,7 +41,7 @@ class Follower {
     StreamCluster followed{
         .extent = extent, .members = {}, .outputs = {}, .sums = {}, .kept = {}, .passes = cluster.passes};
     for (const auto& [place, member] : cluster.members) {
-      const int32_t there = place_[static_cast<size_t>(place)];
+      const int32_t there = place_[place];
       if (there == kNoId || !reads_alike(from, place, there)) return unlike(from.at(place).name);
       StreamMember same = member;
       if (member.loop != nullptr) {
@@ -54,7 +54,7 @@ class Follower {
     }
     for (const GraphLeaf& array : cluster.outputs) followed.outputs.insert(at(array));
     for (const GraphLeaf& array : cluster.sums) followed.sums.insert(at(array));
-    for (const auto& [place, stays] : cluster.kept) followed.kept[place_[static_cast<size_t>(place)]] = stays;
+    for (const auto& [place, stays] : cluster.kept) followed.kept[place_[place]] = stays;
     return followed;
   }
 
@@ -62,12 +62,12 @@ class Follower {
   /// Equal values of a small program may have been shared: then operands differ.
   bool reads_alike(const ValueGraph& from, int32_t place, int32_t there) const {
     const auto alike = [&](const ValueGraph::Read& a, const ValueGraph::Read& b) {
-      return place_[static_cast<size_t>(a.def)] == b.def && a.leaf == b.leaf && a.operand == b.operand;
+      return place_[a.def] == b.def && a.leaf == b.leaf && a.operand == b.operand;
     };
     return to_.at(there).opcode == from.at(place).opcode &&
            std::ranges::equal(from.reads(place), to_.reads(there), alike);
   }
-  GraphLeaf at(const GraphLeaf& array) const { return {place_[static_cast<size_t>(array.place)], array.leaf}; }
+  GraphLeaf at(const GraphLeaf& array) const { return {place_[array.place], array.leaf}; }
 
   const ValueGraph& to_;
   std::vector<int32_t> place_;  ///< by place in the other graph
@@ -89,7 +89,7 @@ Result<PassResult> stream_alike(Module& module, const Module& like, const Target
       grow_cluster(from, states, array_behind(from, *seed), decision.dimension, options_of(decision));
   if (cluster.members.empty() || decision.windows) return unlike(decision.seed);
   const Follower follower(from, to);
-  const int64_t extent = there->shape.dims[static_cast<size_t>(decision.dimension)];
+  const int64_t extent = there->shape.dims[decision.dimension];
   if (tile < 1 || tile >= extent) return unlike(decision.seed);
   LT_ASSIGN_OR_RETURN(const StreamCluster followed, follower.follow(from, cluster, extent));
   if (!stream_cluster(*computation, to, follower.follow(states), followed, tile)) return unlike(decision.seed);

@@ -1,18 +1,14 @@
 #include "passes/stream/stream_loop.h"
 
 #include <algorithm>
-#include <unordered_set>
 
 #include "ops/combiner.h"
-#include "passes/rewrite.h"
 #include "passes/stream/between_passes.h"
 #include "passes/stream/keep_order.h"
-#include "passes/stream/walk.h"
+#include "passes/stream/slice_writer.h"
 
 namespace lowtide::engine {
 namespace {
-
-Shape plain(const Shape& shape) { return Shape::array(shape.type, shape.dims); }
 
 /// Sums of products, and sums within loops, are kept as precise as in a single dot.
 ElementType type_of_sums(const Instruction& folded, const Shape& sums) {
@@ -33,23 +29,25 @@ struct PassPlan {
 
 /// The same for one tile, in the computation that runs it: a loop's body, or the one around the loop.
 struct Tile {
-  Computation* computation = nullptr;
+  SliceWriter& writer;
   Instruction* at = nullptr;  ///< s32: its first slice
   int64_t size = 0;
   std::vector<Instruction*> sliced, whole, outputs, sums;  ///< arrays; outputs and sums are updated
 };
 
-class Streamer {
+class SliceStreamer {
  public:
-  Streamer(Computation& computation, const ValueGraph& graph, const std::vector<ValueState>& states,
-           const StreamCluster& cluster, int64_t tile)
+  SliceStreamer(Computation& computation, const ValueGraph& graph, const std::vector<ValueState>& states,
+                const StreamCluster& cluster, int64_t tile)
       : computation_(computation),
         module_(computation.module()),
         graph_(graph),
         states_(states),
         cluster_(cluster),
         tile_(tile),
-        names_(computation) {
+        names_(computation),
+        around_(computation, names_, "stream"),
+        sources_(around_) {
     if (!cluster.consumed.empty()) uses_.emplace(graph, cluster);
   }
 
@@ -114,20 +112,14 @@ class Streamer {
     if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(one);
   }
 
-  /// The array itself, or its replacement by an earlier pass. Not an alias: a barrier also has other operands, which
-  /// may be computed later.
+  /// The array itself, or its replacement by an earlier pass.
   Instruction* source_of(Instruction& operand) {
     const LeafRef behind = resolve({&operand, 0});
     if (behind.instruction->id < first_new_id_) {  // else read through a tuple that is redirected already
       const auto made = final_.find({graph_.place_of(*behind.instruction), behind.leaf});
       if (made != final_.end()) return made->second;
     }
-    auto* maker = const_cast<Instruction*>(behind.instruction);
-    if (maker->shape.is_array()) return maker;
-    if (operand.opcode == Opcode::kGetTupleElement && operand.operands[0] == maker) return &operand;
-    Instruction*& named = elements_[behind];
-    if (named == nullptr) named = element(computation_, maker, behind.leaf);
-    return named;
+    return sources_.read(operand);
   }
 
   void add_whole(Instruction& operand) {
@@ -143,75 +135,40 @@ class Streamer {
 
   Computation* make_pass() {
     state_ = Shape::tuple({Shape::scalar(ElementType::kS32)});
-    for (const auto& [array, d] : plan_.sliced) state_.elements.push_back(plain(array->shape));
-    for (const Instruction* array : plan_.whole) state_.elements.push_back(plain(array->shape));
-    for (const GraphLeaf& array : plan_.outputs) state_.elements.push_back(plain(shape_of(graph_, array)));
+    for (const auto& [array, d] : plan_.sliced) state_.elements.push_back(plain_shape(array->shape));
+    for (const Instruction* array : plan_.whole) state_.elements.push_back(plain_shape(array->shape));
+    for (const GraphLeaf& array : plan_.outputs) state_.elements.push_back(plain_shape(shape_of(graph_, array)));
     for (const GraphLeaf& array : plan_.sums) state_.elements.push_back(sums_shape(array));
 
     const int64_t rest = cluster_.extent % tile_;
-    Computation* condition = make_condition(cluster_.extent - rest);
+    Computation* condition = counting_condition(module_, names_, "stream", state_, cluster_.extent - rest);
     Computation* body = make_body();
 
-    std::vector<Instruction*> start{integer(computation_, 0)};
+    std::vector<Instruction*> start{around_.integer(0)};
     for (const auto& [array, d] : plan_.sliced) start.push_back(array);
     start.insert(start.end(), plan_.whole.begin(), plan_.whole.end());
     for (size_t k = 0; k < plan_.outputs.size(); ++k) {
       Instruction* before = plan_.over[k].first;
-      start.push_back(before ? before : fill(shape_of(graph_, plan_.outputs[k]), nullptr));
+      start.push_back(before ? before : around_.filled(shape_of(graph_, plan_.outputs[k])));
     }
     for (const GraphLeaf& array : plan_.sums) start.push_back(initial_of(array));
-    Instruction* initial = append(computation_, Opcode::kTuple, state_, start, {});
-    Instruction* loop = append(computation_, Opcode::kWhile, state_, {initial}, {});
+    Instruction* initial = around_.append(Opcode::kTuple, state_, start);
+    Instruction* loop = around_.append(Opcode::kWhile, state_, {initial});
     loop->called = {condition, body};
     loop->frontend_attributes = kTilesAttribute;
 
-    Tile tile{.computation = &computation_, .size = rest, .whole = plan_.whole};
+    Tile tile{.writer = around_, .size = rest, .whole = plan_.whole};
     for (const auto& [array, d] : plan_.sliced) tile.sliced.push_back(array);
     auto next = static_cast<int64_t>(1 + plan_.sliced.size() + plan_.whole.size());
-    for (size_t k = 0; k < plan_.outputs.size(); ++k) tile.outputs.push_back(element(computation_, loop, next++));
-    for (size_t k = 0; k < plan_.sums.size(); ++k) tile.sums.push_back(element(computation_, loop, next++));
+    for (size_t k = 0; k < plan_.outputs.size(); ++k) tile.outputs.push_back(around_.element(*loop, next++));
+    for (size_t k = 0; k < plan_.sums.size(); ++k) tile.sums.push_back(around_.element(*loop, next++));
     if (rest > 0) {
-      tile.at = integer(computation_, cluster_.extent - rest);
+      tile.at = around_.integer(cluster_.extent - rest);
       make_tile(tile);
     }
     for (size_t k = 0; k < plan_.outputs.size(); ++k) final_[plan_.outputs[k]] = tile.outputs[k];
     for (size_t k = 0; k < plan_.sums.size(); ++k) final_[plan_.sums[k]] = finish(plan_.sums[k], tile.sums[k]);
     return body;
-  }
-
-  Instruction* append(Computation& c, Opcode opcode, Shape shape, std::vector<Instruction*> operands,
-                      Attributes attributes) {
-    auto made = std::make_unique<Instruction>();
-    made->opcode = opcode;
-    made->name = names_.unused("stream");
-    made->shape = std::move(shape);
-    made->operands = std::move(operands);
-    made->attributes = std::move(attributes);
-    return c.append(std::move(made));
-  }
-
-  Instruction* integer(Computation& c, int32_t value) {
-    auto literal = std::make_shared<Literal>(Shape::scalar(ElementType::kS32));
-    literal->data<int32_t>()[0] = value;
-    return append(c, Opcode::kConstant, Shape::scalar(ElementType::kS32), {}, ConstantAttributes{literal});
-  }
-  Instruction* integer(Computation& c, int64_t value) { return integer(c, static_cast<int32_t>(value)); }
-
-  Instruction* element(Computation& c, Instruction* tuple, int64_t k) {
-    return append(c, Opcode::kGetTupleElement, tuple->shape.elements[static_cast<size_t>(k)], {tuple},
-                  TupleIndexAttributes{k});
-  }
-
-  /// `value`: a scalar; null: zero.
-  Instruction* fill(const Shape& shape, Instruction* value) {
-    if (value == nullptr) return zeros(computation_, shape);
-    return append(computation_, Opcode::kBroadcast, plain(shape), {value}, DimensionsAttributes{});
-  }
-
-  Instruction* zeros(Computation& c, const Shape& shape) {
-    auto zero = std::make_shared<Literal>(Shape::scalar(shape.type));
-    Instruction* value = append(c, Opcode::kConstant, Shape::scalar(shape.type), {}, ConstantAttributes{zero});
-    return append(c, Opcode::kBroadcast, plain(shape), {value}, DimensionsAttributes{});
   }
 
   Shape sums_shape(GraphLeaf array) const {
@@ -223,73 +180,49 @@ class Streamer {
     if (i.opcode == Opcode::kScatter) return source_of(*i.operands[0]);
     if (i.opcode == Opcode::kWhile) {
       Instruction* initial = source_of(read_of(i, static_cast<size_t>(array.leaf)));
-      const Shape shape = sums_shape(array);
-      return initial->shape.type == shape.type ? initial : append(computation_, Opcode::kConvert, shape, {initial}, {});
+      return around_.convert(initial, sums_shape(array).type);
     }
-    return fill(sums_shape(array), i.opcode == Opcode::kReduce ? source_of(*i.operands[1]) : nullptr);
+    return around_.filled(sums_shape(array), i.opcode == Opcode::kReduce ? source_of(*i.operands[1]) : nullptr);
   }
 
   Instruction* finish(GraphLeaf array, Instruction* sums) {
     const Shape& shape = shape_of(graph_, array);
     const StreamMember& member = cluster_.members.at(array.place);
     if (member.loop != nullptr) {
-      const std::optional<ElementType> rounded = member.loop->rounded[static_cast<size_t>(array.leaf)];
-      if (rounded) sums = convert(sums, *rounded);
+      const std::optional<ElementType> rounded = member.loop->rounded[array.leaf];
+      if (rounded) sums = around_.convert(sums, *rounded);
     }
-    return convert(sums, shape.type);
-  }
-
-  Instruction* convert(Instruction* array, ElementType type) {
-    if (array->shape.type == type) return array;
-    return append(computation_, Opcode::kConvert, Shape::array(type, array->shape.dims), {array}, {});
-  }
-
-  Computation* make_condition(int64_t end) {
-    Computation& c = *module_.add_computation(module_.unused_computation_name("stream_condition"));
-    Instruction* state = append(c, Opcode::kParameter, state_, {}, ParameterAttributes{0});
-    Instruction* limit = integer(c, end);
-    c.root = append(c, Opcode::kCompare, Shape::scalar(ElementType::kPred), {element(c, state, 0), limit},
-                    CompareAttributes{CompareDirection::kLt, CompareType::kDefault});
-    return &c;
+    return around_.convert(sums, shape.type);
   }
 
   Computation* make_body() {
     Computation& c = *module_.add_computation(module_.unused_computation_name("stream_body"));
-    Instruction* state = append(c, Opcode::kParameter, state_, {}, ParameterAttributes{0});
-    Tile tile{.computation = &c, .at = element(c, state, 0), .size = tile_};
-    Instruction* size = integer(c, tile_);
-    std::vector<Instruction*> next{append(c, Opcode::kAdd, Shape::scalar(ElementType::kS32), {tile.at, size}, {})};
+    SliceWriter writer(c, names_, "stream");
+    Instruction* state = writer.append(Opcode::kParameter, state_, {}, ParameterAttributes{0});
+    Tile tile{.writer = writer, .at = writer.element(*state, 0), .size = tile_};
+    Instruction* size = writer.integer(tile_);
+    std::vector<Instruction*> next{writer.append(Opcode::kAdd, size->shape, {tile.at, size})};
     int64_t k = 1;
-    for (size_t n = 0; n < plan_.sliced.size(); ++n) tile.sliced.push_back(element(c, state, k++));
-    for (size_t n = 0; n < plan_.whole.size(); ++n) tile.whole.push_back(element(c, state, k++));
-    for (size_t n = 0; n < plan_.outputs.size(); ++n) tile.outputs.push_back(element(c, state, k++));
-    for (size_t n = 0; n < plan_.sums.size(); ++n) tile.sums.push_back(element(c, state, k++));
+    for (size_t n = 0; n < plan_.sliced.size(); ++n) tile.sliced.push_back(writer.element(*state, k++));
+    for (size_t n = 0; n < plan_.whole.size(); ++n) tile.whole.push_back(writer.element(*state, k++));
+    for (size_t n = 0; n < plan_.outputs.size(); ++n) tile.outputs.push_back(writer.element(*state, k++));
+    for (size_t n = 0; n < plan_.sums.size(); ++n) tile.sums.push_back(writer.element(*state, k++));
     next.insert(next.end(), tile.sliced.begin(), tile.sliced.end());
     next.insert(next.end(), tile.whole.begin(), tile.whole.end());
     make_tile(tile);
     next.insert(next.end(), tile.outputs.begin(), tile.outputs.end());
     next.insert(next.end(), tile.sums.begin(), tile.sums.end());
-    c.root = append(c, Opcode::kTuple, state_, next, {});
+    c.root = writer.append(Opcode::kTuple, state_, next);
     return &c;
   }
 
   /// Computes a tile's members, and updates its outputs and sums.
   void make_tile(Tile& tile) {
-    Computation& c = *tile.computation;
-    Instruction* zero = integer(c, 0);
-    const auto starts = [&](std::vector<Instruction*> operands, int64_t rank, int64_t d) {
-      operands.resize(operands.size() + static_cast<size_t>(rank), zero);
-      operands[operands.size() - static_cast<size_t>(rank - d)] = tile.at;
-      return operands;
-    };
+    SliceWriter& writer = tile.writer;
     slices_.clear();
     clones_.clear();
     const auto slice = [&](const std::pair<Instruction*, int64_t>& sliced, Instruction* array) {
-      const auto& [original, d] = sliced;
-      Shape shape = plain(original->shape);
-      shape.dims[static_cast<size_t>(d)] = tile.size;
-      slices_[sliced] =
-          append(c, Opcode::kDynamicSlice, shape, starts({array}, shape.rank(), d), DynamicSliceAttributes{shape.dims});
+      slices_[sliced] = writer.slices_from(*array, sliced.second, *tile.at, tile.size);
     };
     for (size_t k = 0; k < plan_.sliced.size(); ++k) slice(plan_.sliced[k], tile.sliced[k]);
     for (size_t k = 0; k < plan_.outputs.size(); ++k) {
@@ -300,9 +233,8 @@ class Streamer {
     anew_.clear();
     for (const int32_t place : plan_.anew) {
       auto copy = copy_of(graph_.at(place));
-      copy->name = names_.unused(graph_.at(place).name);
       for (Instruction*& operand : copy->operands) operand = whole_of(*operand);
-      anew_[place] = c.append(std::move(copy));
+      anew_[place] = writer.append(std::move(copy));
     }
     for (const int32_t place : plan_.made) {
       const StreamMember& member = cluster_.members.at(place);
@@ -315,23 +247,20 @@ class Streamer {
         Instruction* made = clone(tile, place);
         const auto arrays = static_cast<int32_t>(member.leaves.size());
         for (int32_t k = 0; k < arrays; ++k) {
-          clones_[{place, k}] = made->shape.is_tuple() ? element(*tile.computation, made, k) : made;
+          clones_[{place, k}] = made->shape.is_tuple() ? writer.element(*made, k) : made;
         }
       }
     }
     for (size_t k = 0; k < plan_.outputs.size(); ++k) {
       const int64_t d = cluster_.dimension_of(plan_.outputs[k]);
-      Instruction* all = tile.outputs[k];
-      Instruction* slices = clones_.at(plan_.outputs[k]);
-      tile.outputs[k] =
-          append(c, Opcode::kDynamicUpdateSlice, all->shape, starts({all, slices}, all->shape.rank(), d), {});
+      tile.outputs[k] = writer.updated(*tile.outputs[k], *clones_.at(plan_.outputs[k]), d, *tile.at);
     }
   }
 
   Instruction*& sum_of(Tile& tile, GraphLeaf array) {
     const auto at = std::find(plan_.sums.begin(), plan_.sums.end(), array);
     LT_ASSERT(at != plan_.sums.end(), "a sum of another pass is made anew");
-    return tile.sums[static_cast<size_t>(at - plan_.sums.begin())];
+    return tile.sums[at - plan_.sums.begin()];
   }
 
   /// Runs the loop on this tile's slices.
@@ -348,28 +277,27 @@ class Streamer {
       } else if (walk.in_place[k] && sums_wanted) {
         start.push_back(sum_of(tile, array));
       } else {
-        start.push_back(zeros(*tile.computation, sums_shape(array)));
+        start.push_back(tile.writer.filled(sums_shape(array)));
       }
     }
     start.push_back(tile.at);
     const Shape state = tiled_state(original.shape, walk, tile.size);
     auto copy = copy_of(original);
-    copy->name = names_.unused(original.name);
-    copy->operands = {append(*tile.computation, Opcode::kTuple, state, start, {})};
+    copy->operands = {tile.writer.append(Opcode::kTuple, state, start)};
     copy->shape = state;
     copy->called = {tiled.condition, tiled.body};
-    Instruction* loop = tile.computation->append(std::move(copy));
+    Instruction* loop = tile.writer.append(std::move(copy));
     for (size_t k = 0; k < walk.leaves.size(); ++k) {
       const GraphLeaf array{place, static_cast<int32_t>(k)};
       if (walk.leaves[k] == kSummed && !sums_wanted) continue;
-      Instruction* made = element(*tile.computation, loop, static_cast<int64_t>(k));
+      Instruction* made = tile.writer.element(*loop, static_cast<int64_t>(k));
       if (walk.leaves[k] != kSummed) {
         clones_[array] = made;
       } else if (walk.in_place[k]) {
         sum_of(tile, array) = made;
       } else {
         Instruction*& sums = sum_of(tile, array);
-        sums = append(*tile.computation, Opcode::kAdd, made->shape, {sums, made}, {});
+        sums = tile.writer.append(Opcode::kAdd, made->shape, {sums, made});
       }
     }
   }
@@ -379,39 +307,25 @@ class Streamer {
     const Instruction& original = graph_.at(place);
     const StreamMember& member = cluster_.members.at(place);
     auto copy = copy_of(original);
-    copy->name = names_.unused(original.name);
     for (size_t k = 0; k < copy->operands.size(); ++k) copy->operands[k] = operand_of(original, member, k);
     const int64_t d = member.leaves[0];
-    const auto slices_of = [&](const Shape& array) {
-      Shape slices = plain(array);
-      slices.dims[static_cast<size_t>(d)] = tile.size;
-      return slices;
-    };
     if (original.shape.is_tuple()) {
-      for (Shape& leaf : copy->shape.elements) leaf = slices_of(leaf);
+      for (Shape& leaf : copy->shape.elements) leaf = slices_shape(leaf, d, tile.size);
     } else {
-      copy->shape = slices_of(original.shape);
+      copy->shape = slices_shape(original.shape, d, tile.size);
     }
     adapt_to_slice(original, d, tile.size, copy->attributes);
-    const Appender here = appender(tile);
+    const Appender here = tile.writer.appender();
     count_operand_from(original, d, tile.size, *copy, tile.at, here);
-    Instruction* made = count_result_from(original, d, tile.computation->append(std::move(copy)), tile.at, here);
-    return made;
-  }
-
-  Appender appender(const Tile& tile) {
-    return [&](Opcode opcode, Shape shape, std::vector<Instruction*> operands, Attributes attributes) {
-      return append(*tile.computation, opcode, std::move(shape), std::move(operands), std::move(attributes));
-    };
+    return count_result_from(original, d, tile.writer.append(std::move(copy)), tile.at, here);
   }
 
   /// Folds this tile's slices into the sums.
   Instruction* fold(const Tile& tile, int32_t place, Instruction* sums) {
     const Instruction& original = graph_.at(place);
     const StreamMember& member = cluster_.members.at(place);
-    Computation& c = *tile.computation;
+    SliceWriter& writer = tile.writer;
     auto copy = copy_of(original);
-    copy->name = names_.unused(original.name);
     copy->shape = sums->shape;
     const bool scatters = original.opcode == Opcode::kScatter, reduces = original.opcode == Opcode::kReduce;
     for (size_t k = 0; k < copy->operands.size(); ++k) {
@@ -419,17 +333,17 @@ class Streamer {
     }
     if (scatters) copy->operands[0] = sums;
     if (original.opcode == Opcode::kGather)
-      return pick_from_slices(original, member.reads[0], tile.size, *copy, tile.at, sums, appender(tile));
+      return pick_from_slices(original, member.reads[0], tile.size, *copy, tile.at, sums, writer.appender());
     if (module_.sums_in_order && !scatters && continues(original, member))
       return continued(tile, std::move(copy), sums);
     const Opcode combine = reduces ? original.called[0]->root->opcode : Opcode::kAdd;
     if (reduces) {
       const ElementType type = sums->shape.type;
       copy->operands[1] =
-          append(c, Opcode::kConstant, Shape::scalar(type), {}, ConstantAttributes{neutral_element(combine, type)});
+          writer.append(Opcode::kConstant, Shape::scalar(type), {}, ConstantAttributes{neutral_element(combine, type)});
     }
-    Instruction* made = c.append(std::move(copy));
-    return scatters ? made : append(c, combine, sums->shape, {sums, made}, {});
+    Instruction* made = writer.append(std::move(copy));
+    return scatters ? made : writer.append(combine, sums->shape, {sums, made});
   }
 
   bool continues(const Instruction& original, const StreamMember& member) const {
@@ -440,25 +354,25 @@ class Streamer {
   /// Continues the sums with this tile's slices: a dot starts with the sums, a reduction has them as the first of its
   /// slices.
   Instruction* continued(const Tile& tile, std::unique_ptr<Instruction> copy, Instruction* sums) {
-    Computation& c = *tile.computation;
+    SliceWriter& writer = tile.writer;
     if (copy->opcode == Opcode::kDot) {
       copy->operands.push_back(sums);
-      return c.append(std::move(copy));
+      return writer.append(std::move(copy));
     }
     const ElementType type = sums->shape.type;
     Instruction* slices = copy->operands[0];
-    Shape first = plain(slices->shape), all = first;
-    for (const int64_t d : copy->as<DimensionsAttributes>().dimensions) first.dims[static_cast<size_t>(d)] = 1;
+    Shape first = plain_shape(slices->shape), all = first;
+    for (const int64_t d : copy->as<DimensionsAttributes>().dimensions) first.dims[d] = 1;
     int64_t along = copy->as<DimensionsAttributes>().dimensions[0];
     for (const int64_t d : copy->as<DimensionsAttributes>().dimensions) {
-      if (slices->shape.dims[static_cast<size_t>(d)] != 1) along = d;
+      if (slices->shape.dims[d] != 1) along = d;
     }
-    ++all.dims[static_cast<size_t>(along)];
-    Instruction* before = append(c, Opcode::kReshape, first, {sums}, {});
-    copy->operands[0] = append(c, Opcode::kConcatenate, all, {before, slices}, DimensionsAttributes{{along}});
-    copy->operands[1] = append(c, Opcode::kConstant, Shape::scalar(type), {},
-                               ConstantAttributes{neutral_element(copy->called[0]->root->opcode, type)});
-    return c.append(std::move(copy));
+    ++all.dims[along];
+    Instruction* before = writer.append(Opcode::kReshape, first, {sums});
+    copy->operands[0] = writer.append(Opcode::kConcatenate, all, {before, slices}, DimensionsAttributes{{along}});
+    copy->operands[1] = writer.append(Opcode::kConstant, Shape::scalar(type), {},
+                                      ConstantAttributes{neutral_element(copy->called[0]->root->opcode, type)});
+    return writer.append(std::move(copy));
   }
 
   Instruction* operand_of(const Instruction& original, const StreamMember& member, size_t k) {
@@ -475,14 +389,7 @@ class Streamer {
 
   /// Makes readers of stored or summed members read the loops' results, and all of them read past barriers.
   void redirect() {
-    std::vector<Instruction*> readers;
-    for (const auto& i : computation_.instructions()) {
-      if (!is_name(i->opcode) || i->opcode == Opcode::kTuple) readers.push_back(i.get());
-    }
-    for (Instruction* i : readers) {
-      for (Instruction*& operand : i->operands) redirect(operand);
-    }
-    redirect(computation_.root);
+    redirect_reads(computation_, first_new_id_, [&](Instruction& read) { return source_of(read); });
     if (!computation_.root->shape.is_tuple() || is_name(computation_.root->opcode)) return;
     const int32_t place = graph_.place_of(*computation_.root);
     if (!cluster_.is_member(place)) return;
@@ -490,12 +397,8 @@ class Streamer {
     for (int32_t k = 0; k < static_cast<int32_t>(computation_.root->shape.elements.size()); ++k) {
       results.push_back(final_.at({place, k}));
     }
-    computation_.root = append(computation_, Opcode::kTuple, Shape::tuple({}), results, {});
+    computation_.root = around_.append(Opcode::kTuple, Shape::tuple({}), results);
     for (const Instruction* r : results) computation_.root->shape.elements.push_back(r->shape);
-  }
-
-  void redirect(Instruction*& read) {
-    if (read->id < first_new_id_ && read->shape.is_array()) read = source_of(*read);
   }
 
   Computation& computation_;
@@ -505,10 +408,11 @@ class Streamer {
   const StreamCluster& cluster_;
   int64_t tile_;
   Names names_;
+  SliceWriter around_;  ///< what runs before and after the loops
+  SourceArrays sources_;
   std::optional<PassUses> uses_;  ///< if the cluster writes over arrays
   const int32_t first_new_id_ = computation_.module().id_limit();
-  std::map<LeafRef, Instruction*> elements_;  ///< of tuples that aren't members
-  std::map<GraphLeaf, Instruction*> final_;   ///< computed outputs and sums
+  std::map<GraphLeaf, Instruction*> final_;  ///< computed outputs and sums
 
   PassPlan plan_;
   Shape state_;  ///< of the pass's loop
@@ -520,34 +424,10 @@ class Streamer {
 
 }  // namespace
 
-bool put_operands_first(Computation& computation) {
-  std::vector<Instruction*> order;
-  std::unordered_set<const Instruction*> done, begun;
-  for (const auto& first : computation.instructions()) {
-    std::vector<std::pair<Instruction*, size_t>> stack{{first.get(), 0}};
-    while (!stack.empty()) {
-      auto& [i, next] = stack.back();
-      if (next == 0 && done.contains(i)) {
-        stack.pop_back();
-      } else if (next == 0 && !begun.insert(i).second) {
-        return false;
-      } else if (next < i->operands.size()) {
-        Instruction* operand = i->operands[next++];
-        if (!done.contains(operand)) stack.push_back({operand, 0});
-      } else {
-        if (done.insert(i).second) order.push_back(i);
-        stack.pop_back();
-      }
-    }
-  }
-  computation.reorder(order);
-  return true;
-}
-
 std::optional<std::vector<Computation*>> stream_cluster(Computation& computation, const ValueGraph& graph,
                                                         const std::vector<ValueState>& states,
                                                         const StreamCluster& cluster, int64_t tile) {
-  return Streamer(computation, graph, states, cluster, tile).stream();
+  return SliceStreamer(computation, graph, states, cluster, tile).stream();
 }
 
 }  // namespace lowtide::engine

@@ -22,7 +22,4 @@ std::optional<std::vector<Computation*>> stream_cluster(Computation& computation
                                                         const std::vector<ValueState>& states,
                                                         const StreamCluster& cluster, int64_t tile);
 
-/// Puts operands before users, and keeps the order otherwise. False: there is a cycle.
-bool put_operands_first(Computation& computation);
-
 }  // namespace lowtide::engine

@@ -1,8 +1,7 @@
 #include <algorithm>
 
-#include "passes/rewrite.h"
 #include "passes/stream/loop_walk.h"
-#include "passes/stream/walk.h"
+#include "passes/stream/slice_writer.h"
 
 namespace lowtide::engine {
 namespace {
@@ -22,7 +21,7 @@ class LoopTiler {
     for (size_t k = 0; k < walk.leaves.size(); ++k) {
       Shape leaf = Shape::array(whole.elements[k].type, whole.elements[k].dims);
       if (walk.leaves[k] == kSummed) leaf.type = type_of_sums(leaf.type);
-      if (walk.leaves[k] >= 0) leaf.dims[static_cast<size_t>(walk.leaves[k])] = size;
+      if (walk.leaves[k] >= 0) leaf.dims[walk.leaves[k]] = size;
       state.elements.push_back(leaf);
     }
     state.elements.push_back(Shape::scalar(ElementType::kS32));
@@ -30,25 +29,9 @@ class LoopTiler {
   }
 
  private:
-  Instruction* append(Opcode opcode, Shape shape, std::vector<Instruction*> operands, Attributes attributes) {
-    auto made = std::make_unique<Instruction>();
-    made->opcode = opcode;
-    made->name = names_.unused("stream");
-    made->shape = std::move(shape);
-    made->operands = std::move(operands);
-    made->attributes = std::move(attributes);
-    return into_->append(std::move(made));
-  }
-
-  Appender appender() {
-    return [this](Opcode opcode, Shape shape, std::vector<Instruction*> operands, Attributes attributes) {
-      return append(opcode, std::move(shape), std::move(operands), std::move(attributes));
-    };
-  }
-
   Computation* make_condition() {
     const Computation& old = *loop_.called[0];
-    into_ = module_.add_computation(module_.unused_computation_name(old.name));
+    Computation& c = *module_.add_computation(module_.unused_computation_name(old.name));
     made_.clear();
     for (const auto& i : old.instructions()) {
       auto copy = copy_of(*i);
@@ -56,10 +39,10 @@ class LoopTiler {
       for (Instruction*& operand : copy->operands) operand = made_.at(operand);
       if (copy->opcode == Opcode::kParameter) copy->shape = state_;
       if (i->opcode == Opcode::kGetTupleElement) copy->shape = state_.elements[index_of(*i)];
-      made_[i.get()] = into_->append(std::move(copy));
+      made_[i.get()] = c.append(std::move(copy));
     }
-    into_->root = made_.at(old.root);
-    return into_;
+    c.root = made_.at(old.root);
+    return &c;
   }
 
   static size_t index_of(const Instruction& element) {
@@ -68,12 +51,13 @@ class LoopTiler {
 
   Computation* make_body() {
     const Computation& old = *loop_.called[1];
-    into_ = module_.add_computation(module_.unused_computation_name(old.name));
+    Computation& c = *module_.add_computation(module_.unused_computation_name(old.name));
+    into_.emplace(c, names_, "stream");
     made_.clear();
     Instruction* parameter = old.parameters()[0];
-    made_[parameter] = append(Opcode::kParameter, state_, {}, ParameterAttributes{0});
+    made_[parameter] = into_->append(Opcode::kParameter, state_, {}, ParameterAttributes{0});
     const auto last = static_cast<int64_t>(walk_.leaves.size());
-    at_ = append(Opcode::kGetTupleElement, state_.elements.back(), {made_.at(parameter)}, TupleIndexAttributes{last});
+    at_ = into_->element(*made_.at(parameter), last);
     for (const auto& i : old.instructions()) {
       if (i.get() != parameter && i.get() != old.root) made_[i.get()] = make(*i);
     }
@@ -81,19 +65,16 @@ class LoopTiler {
     for (size_t k = 0; k < walk_.leaves.size(); ++k) {
       Instruction* leaf = old.root->operands[k];
       next.push_back(walk_.leaves[k] >= 0 ? sliced(*leaf, walk_.leaves[k]) : made_.at(leaf));
-      if (walk_.leaves[k] == kSummed && next.back()->shape.type != state_.elements[k].type) {
-        next.back() = append(Opcode::kConvert, state_.elements[k], {next.back()}, {});
-      }
+      if (walk_.leaves[k] == kSummed) next.back() = into_->convert(next.back(), state_.elements[k].type);
     }
     next.push_back(at_);
-    into_->root = append(Opcode::kTuple, state_, next, {});
-    return into_;
+    c.root = into_->append(Opcode::kTuple, state_, next);
+    return &c;
   }
 
   Instruction* make(const Instruction& i) {
     if (i.opcode == Opcode::kWhile) return make_loop(i);
     auto copy = copy_of(i);
-    copy->name = names_.unused(i.name);
     // Initial values of inner loops are created together with these.
     if (i.opcode == Opcode::kTuple || i.opcode == Opcode::kOptBarrier) return nullptr;
     if (i.opcode == Opcode::kGetTupleElement && i.operand(0).opcode == Opcode::kOptBarrier) {
@@ -107,11 +88,11 @@ class LoopTiler {
     const int64_t state = walk_.arrays.at(&i);
     for (size_t k = 0; k < i.operands.size(); ++k) copy->operands[k] = operand_of(i, k, state);
     if (state >= 0) {
-      copy->shape = Shape::array(i.shape.type, i.shape.dims);
-      copy->shape.dims[static_cast<size_t>(state)] = size_;
+      copy->shape = slices_shape(i.shape, state, size_);
       adapt_to_slice(i, state, size_, copy->attributes);
-      count_operand_from(i, state, size_, *copy, at_, appender());
-      return count_result_from(i, state, into_->append(std::move(copy)), at_, appender());
+      const Appender here = into_->appender();
+      count_operand_from(i, state, size_, *copy, at_, here);
+      return count_result_from(i, state, into_->append(std::move(copy)), at_, here);
     } else if (state == kSummed) {
       const ElementType type = type_of_sums(i.shape.type);
       if (i.opcode == Opcode::kConvert && copy->operands[0]->shape.type == type) return copy->operands[0];
@@ -122,9 +103,9 @@ class LoopTiler {
       const Shape& slot = i.operand(1).shape;
       std::vector<Instruction*> operands{copy->operands[0]};
       operands.insert(operands.end(), copy->operands.begin() + 2, copy->operands.end());
-      Instruction* before = append(Opcode::kDynamicSlice, Shape::array(type_of_sums(slot.type), slot.dims), operands,
-                                   DynamicSliceAttributes{slot.dims});
-      copy->operands[1] = append(Opcode::kAdd, before->shape, {before, copy->operands[1]}, {});
+      Instruction* before = into_->append(Opcode::kDynamicSlice, Shape::array(type_of_sums(slot.type), slot.dims),
+                                          operands, DynamicSliceAttributes{slot.dims});
+      copy->operands[1] = into_->append(Opcode::kAdd, before->shape, {before, copy->operands[1]});
     }
     return into_->append(std::move(copy));
   }
@@ -135,20 +116,18 @@ class LoopTiler {
     const bool precise = copy.shape.type == i.shape.type;
     if (precise || i.opcode == Opcode::kDot) return;
     for (Instruction*& operand : copy.operands) {
-      if (!is_floating(operand->shape.type) || operand->shape.type == copy.shape.type) continue;
-      operand = append(Opcode::kConvert, Shape::array(copy.shape.type, operand->shape.dims), {operand}, {});
+      if (is_floating(operand->shape.type)) operand = into_->convert(operand, copy.shape.type);
     }
     if (i.opcode == Opcode::kReduce) copy.called = {sum_of(copy.shape.type)};
   }
 
   Computation* sum_of(ElementType type) {
     Computation& c = *module_.add_computation(module_.unused_computation_name("stream_sum"));
-    Computation* back = into_;
-    into_ = &c;
-    Instruction* a = append(Opcode::kParameter, Shape::scalar(type), {}, ParameterAttributes{0});
-    Instruction* b = append(Opcode::kParameter, Shape::scalar(type), {}, ParameterAttributes{1});
-    c.root = append(Opcode::kAdd, Shape::scalar(type), {a, b}, {});
-    into_ = back;
+    SliceWriter writer(c, names_, "stream");
+    const Shape scalar = Shape::scalar(type);
+    Instruction* a = writer.append(Opcode::kParameter, scalar, {}, ParameterAttributes{0});
+    Instruction* b = writer.append(Opcode::kParameter, scalar, {}, ParameterAttributes{1});
+    c.root = writer.append(Opcode::kAdd, scalar, {a, b});
     return &c;
   }
 
@@ -182,16 +161,7 @@ class LoopTiler {
   Instruction* sliced(const Instruction& array, int64_t d) {
     Instruction* made = made_.at(&array);
     if (walk_.arrays.at(&array) >= 0) return made;
-    Shape shape = Shape::array(array.shape.type, array.shape.dims);
-    shape.dims[static_cast<size_t>(d)] = size_;
-    if (zero_ == nullptr || zero_->parent != into_) {
-      auto zero = std::make_shared<Literal>(Shape::scalar(ElementType::kS32));
-      zero_ = append(Opcode::kConstant, Shape::scalar(ElementType::kS32), {}, ConstantAttributes{zero});
-    }
-    std::vector<Instruction*> operands(static_cast<size_t>(shape.rank()) + 1, zero_);
-    operands[0] = made;
-    operands[static_cast<size_t>(d) + 1] = at_;
-    return append(Opcode::kDynamicSlice, shape, operands, DynamicSliceAttributes{shape.dims});
+    return into_->slices_from(*made, d, *at_, size_);
   }
 
   Instruction* make_loop(const Instruction& i) {
@@ -201,16 +171,12 @@ class LoopTiler {
     for (size_t k = 0; k < inner.leaves.size(); ++k) {
       Instruction* leaf = i.operand(0).operands[k];
       start.push_back(inner.leaves[k] >= 0 ? sliced(*leaf, inner.leaves[k]) : made_.at(leaf));
-      if (inner.leaves[k] == kSummed && start.back()->shape.type != type_of_sums(leaf->shape.type)) {
-        const Shape wide = Shape::array(type_of_sums(leaf->shape.type), leaf->shape.dims);
-        start.back() = append(Opcode::kConvert, wide, {start.back()}, {});
-      }
+      if (inner.leaves[k] == kSummed) start.back() = into_->convert(start.back(), type_of_sums(leaf->shape.type));
     }
     start.push_back(at_);
     const Shape state = tiled_state(i.shape, inner, size_);
-    Instruction* tuple = append(Opcode::kTuple, state, start, {});
+    Instruction* tuple = into_->append(Opcode::kTuple, state, start);
     auto loop = copy_of(i);
-    loop->name = names_.unused(i.name);
     loop->shape = state;
     loop->operands = {tuple};
     loop->called = {tiled.condition, tiled.body};
@@ -223,8 +189,8 @@ class LoopTiler {
   int64_t size_;
   Names names_;
   Shape state_;
-  Computation* into_ = nullptr;
-  Instruction *at_ = nullptr, *zero_ = nullptr;
+  std::optional<SliceWriter> into_;                            ///< the body
+  Instruction* at_ = nullptr;                                  ///< the tile's first slice
   std::unordered_map<const Instruction*, Instruction*> made_;  ///< old -> new
 };
 

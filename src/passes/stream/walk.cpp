@@ -29,10 +29,10 @@ Instruction* number_in(const Shape& shape, Instruction* at, const Appender& appe
 Instruction* counted_from(const Positions& positions, Instruction* array, Instruction* at, const Appender& append) {
   const Shape shape = Shape::array(array->shape.type, array->shape.dims);
   Instruction* from = number_in(shape, at, append);
-  const int64_t length = positions.vectors >= 0 ? shape.dims[static_cast<size_t>(positions.vectors)] : 1;
+  const int64_t length = positions.vectors >= 0 ? shape.dims[positions.vectors] : 1;
   if (length > 1) {
     auto only = std::make_shared<Literal>(Shape::array(shape.type, {length}));
-    only->bytes()[static_cast<size_t>(positions.entry * stored_bytes(shape.type))] = std::byte{1};  // little-endian
+    only->bytes()[positions.entry * stored_bytes(shape.type)] = std::byte{1};  // little-endian
     Instruction* mask = append(Opcode::kConstant, only->shape(), {}, ConstantAttributes{only});
     mask = append(Opcode::kBroadcast, shape, {mask}, DimensionsAttributes{{positions.vectors}});
     from = append(Opcode::kMultiply, shape, {from, mask}, {});
@@ -63,7 +63,7 @@ InStep operand_in_step(const Instruction& user, size_t operand, int64_t d, int64
     const OperandDimension& role = roles[j];
     const bool walks = role.role == DimensionRole::kPointwise || role.role == DimensionRole::kWindowed;
     if (!walks || role.result_dimension != d) continue;
-    const bool plain = role.is_in_step() && shape.dims[j] == result->dims[static_cast<size_t>(d)];
+    const bool plain = role.is_in_step() && shape.dims[j] == result->dims[d];
     if (!plain || in_step == InStep::kYes) return InStep::kNo;
     in_step = InStep::kYes;
     operand_dimension = static_cast<int64_t>(j);
@@ -96,9 +96,9 @@ void count_operand_from(const Instruction& original, int64_t d, int64_t size, In
                         const Appender& append) {
   const std::optional<Positions> positions = positions_along(original, d);
   if (!positions || positions->operand == Positions::kResult) return;
-  Instruction*& operand = slices.operands[static_cast<size_t>(positions->operand)];
+  Instruction*& operand = slices.operands[positions->operand];
   operand = counted_from(*positions, operand, at, append);
-  const int64_t whole = common_extents(original)->dims[static_cast<size_t>(d)];
+  const int64_t whole = common_extents(original)->dims[d];
   take_part_of_updates(slices, static_cast<double>(size) / static_cast<double>(whole));
 }
 
@@ -130,7 +130,7 @@ Instruction* pick_from_slices(const Instruction& original, int64_t d, int64_t si
     return append(Opcode::kCompare, predicates, {indices, limit}, CompareAttributes{direction, CompareType::kDefault});
   };
   // The gather clamps what lies outside of the whole.
-  const int64_t last = original.operand(0).shape.dims[static_cast<size_t>(d)] - 1;
+  const int64_t last = original.operand(0).shape.dims[d] - 1;
   indices = append(Opcode::kClamp, batch, {all(number(0)), indices, all(number(last))}, {});
   Instruction* end = append(Opcode::kAdd, at->shape, {at, number(size)}, {});
   Instruction* is_here =
@@ -159,14 +159,14 @@ std::optional<Fold> folded_along(const Instruction& user, size_t operand, int64_
   if (picks_along(user, d)) return Fold{{d, kNoId}};
   Fold fold;
   const std::vector<OperandDimension> mine = operand_roles(user, operand);
-  if (static_cast<size_t>(d) >= mine.size() || mine[static_cast<size_t>(d)].role != DimensionRole::kReduced) {
+  if (static_cast<size_t>(d) >= mine.size() || mine[d].role != DimensionRole::kReduced) {
     return std::nullopt;
   }
   for (size_t k = 0; k < user.operands.size(); ++k) {
     fold.dimensions.push_back(kNoId);
     const std::vector<OperandDimension> roles = operand_roles(user, k);
     for (size_t j = 0; j < roles.size(); ++j) {
-      if (roles[j].role == DimensionRole::kReduced && roles[j].fold == mine[static_cast<size_t>(d)].fold) {
+      if (roles[j].role == DimensionRole::kReduced && roles[j].fold == mine[d].fold) {
         fold.dimensions.back() = static_cast<int64_t>(j);
       }
     }

@@ -26,18 +26,16 @@ class Weigher {
       const std::vector<int32_t> made = members_of_pass(graph_, cluster_, pass);
       if (!made.empty()) weight_.ns_per_tile += 2 * cost_.kernel_start_ns();
       for (const int32_t place : made) {
-        weigh_time(place, is_made[static_cast<size_t>(place)]);
-        is_made[static_cast<size_t>(place)] = true;
+        weigh_time(place, is_made[place]);
+        is_made[place] = true;
       }
     }
     return weight_;
   }
 
  private:
-  bool is_virtual(int32_t place) const { return states_[static_cast<size_t>(place)] == ValueState::kVirtual; }
-  bool is_stored(int32_t place) const {
-    return !is_virtual(place) && states_[static_cast<size_t>(place)] != ValueState::kView;
-  }
+  bool is_virtual(int32_t place) const { return states_[place] == ValueState::kVirtual; }
+  bool is_stored(int32_t place) const { return !is_virtual(place) && states_[place] != ValueState::kView; }
   /// Is the array stored whole, across all tiles?
   bool is_whole(GraphLeaf array) const { return cluster_.outputs.contains(array) || cluster_.sums.contains(array); }
 
@@ -64,7 +62,7 @@ class Weigher {
     const PassUses uses(graph_, cluster_);
     std::vector<double> kept = stored_bytes_by_pass(graph_, cluster_, uses);  // live across all tiles of a pass
     const auto keep = [&](int32_t place, double bytes) {
-      for (int32_t pass = 0; pass <= uses.last_reader(place, 0); ++pass) kept[static_cast<size_t>(pass)] += bytes;
+      for (int32_t pass = 0; pass <= uses.last_reader(place, 0); ++pass) kept[pass] += bytes;
     };
     std::set<GraphLeaf> seen;
     for (const auto& [place, member] : cluster_.members) {
@@ -78,7 +76,7 @@ class Weigher {
         const int32_t last = last_reader(array);
         if (last == kForever || graph_.target().role_of(graph_.at(read.def)) == OpRole::kSource) continue;
         given += bytes_of(graph_, array);
-        ends[static_cast<size_t>(last)] += bytes_of(graph_, array);
+        ends[last] += bytes_of(graph_, array);
         keep(read.def, bytes_of(graph_, array));
       }
     }
@@ -91,22 +89,21 @@ class Weigher {
           // A parameter counts nowhere; any other array counts until it is overwritten.
           const int32_t last = is_given ? cluster_.passes - 1 : member.pass;
           const bool overwrites = is_given ? is_whole(array) : uses.last_reader(from, 0) <= member.pass;
-          for (int32_t pass = member.pass; pass <= last && overwrites; ++pass)
-            kept[static_cast<size_t>(pass)] -= bytes_of(graph_, array);
+          for (int32_t pass = member.pass; pass <= last && overwrites; ++pass) kept[pass] -= bytes_of(graph_, array);
           // Elementwise work and updates write over a parameter without tiles as well.
           const Instruction& made = graph_.at(place);
           if (is_given && (memory_class(made.opcode) == MemoryClass::kElementwise || has_update(made))) continue;
         }
         if (!is_stored(place) || member.leaves[leaf] == kWhole) continue;
-        starts[static_cast<size_t>(place)] += bytes_of(graph_, array);
+        starts[place] += bytes_of(graph_, array);
         const int32_t last = last_reader(array);
-        if (last != kForever) ends[static_cast<size_t>(last)] += bytes_of(graph_, array);
+        if (last != kForever) ends[last] += bytes_of(graph_, array);
       }
     }
     const double before = given;
     double live = given, most = given;
     for (const auto& [place, member] : cluster_.members) {
-      const double own = starts[static_cast<size_t>(place)], dying = ends[static_cast<size_t>(place)];
+      const double own = starts[place], dying = ends[place];
       live += own;
       // An elementwise result may overwrite the operand that it reads last.
       const bool in_place = memory_class(graph_.at(place).opcode) == MemoryClass::kElementwise;

@@ -27,7 +27,7 @@ void Edges::merge(std::vector<Made>& wanted) const {
 }
 
 RowRange Edges::read_of(const Instruction& i, size_t operand, const RowRead& read, RowRange rows) const {
-  return rows_read(read, rows, i.operand(operand).shape.dims[static_cast<size_t>(read.dimension)]);
+  return rows_read(read, rows, i.operand(operand).shape.dims[read.dimension]);
 }
 
 void Edges::make() {
@@ -49,12 +49,12 @@ void Edges::make() {
     }
   }
   RowSource source;
-  source.whole = [&](const Instruction& reader, size_t operand) { return makers_.of(reader.operand(operand)); };
+  source.whole = [&](const Instruction& reader, size_t operand) { return sources_.read(*reader.operands[operand]); };
   source.rows = [&](const Instruction& reader, size_t operand, const RowRead& read, RowRange wanted) {
     const RowRange range = read_of(reader, operand, read, wanted);
     const GraphLeaf array = array_behind(graph_, reader.operand(operand));
     if (cluster_.is_member(array.place)) return rows(array.place, range);
-    return writer_.rows(*makers_.of(array), read.dimension, range);
+    return writer_.slices(*sources_.read(*reader.operands[operand]), read.dimension, range);
   };
   for (auto& [place, all] : made_) {
     const RowMember& member = cluster_.members.at(place);
@@ -74,7 +74,7 @@ Instruction* Edges::rows(int32_t place, RowRange rows) {
   for (const Made& one : made_.at(place)) {
     if (rows.begin < one.rows.begin || rows.end > one.rows.end) continue;
     const int64_t d = cluster_.members.at(place).dimension;
-    return writer_.rows(*one.array, d, {rows.begin - one.rows.begin, rows.end - one.rows.begin});
+    return writer_.slices(*one.array, d, {rows.begin - one.rows.begin, rows.end - one.rows.begin});
   }
   LT_ASSERT(false, "rows that nobody asked for");
   return nullptr;

@@ -7,8 +7,8 @@ namespace lowtide::engine {
 
 class Edges {
  public:
-  Edges(Writer& writer, Makers& makers, const ValueGraph& graph, const RowCluster& cluster)
-      : writer_(writer), makers_(makers), graph_(graph), cluster_(cluster) {}
+  Edges(SliceWriter& writer, SourceArrays& sources, const ValueGraph& graph, const RowCluster& cluster)
+      : writer_(writer), sources_(sources), graph_(graph), cluster_(cluster) {}
   void want(int32_t place, RowRange rows);
   /// Creates all requested rows, and their operands.
   void make();
@@ -23,8 +23,8 @@ class Edges {
   void merge(std::vector<Made>& wanted) const;
   RowRange read_of(const Instruction& i, size_t operand, const RowRead& read, RowRange rows) const;
 
-  Writer& writer_;
-  Makers& makers_;
+  SliceWriter& writer_;
+  SourceArrays& sources_;
   const ValueGraph& graph_;
   const RowCluster& cluster_;
   std::map<int32_t, std::vector<Made>> made_;  ///< by place; ascending, apart from each other

@@ -18,7 +18,7 @@ class Grower {
       : graph_(graph), states_(states), seed_(seed), large_(bytes_of(graph, seed) * kLargePart) {}
 
   RowCluster grow(int64_t d) {
-    extent_ = shape_of(graph_, seed_).dims[static_cast<size_t>(d)];
+    extent_ = shape_of(graph_, seed_).dims[d];
     const Instruction& i = graph_.at(seed_.place);
     if (!i.shape.is_array()) return {};
     open_.push({0, seed_.place, d, 0});
@@ -41,11 +41,9 @@ class Grower {
     }
   };
 
-  bool is_virtual(int32_t place) const { return states_[static_cast<size_t>(place)] == ValueState::kVirtual; }
+  bool is_virtual(int32_t place) const { return states_[place] == ValueState::kVirtual; }
   GraphLeaf behind(const Instruction& i, size_t operand) const { return array_behind(graph_, i.operand(operand)); }
-  int64_t rows_of(int32_t place) const {
-    return graph_.at(place).shape.dims[static_cast<size_t>(cluster_.members.at(place).dimension)];
-  }
+  int64_t rows_of(int32_t place) const { return graph_.at(place).shape.dims[cluster_.members.at(place).dimension]; }
   bool is_short(int32_t place) const { return 4 * rows_of(place) < 3 * extent_; }
 
   /// How far from the operand's middle the middle of the result reads, plus the reach, in half rows.
@@ -76,8 +74,8 @@ class Grower {
       if (read.dimension < 0) continue;
       const GraphLeaf array = behind(i, k);
       if (!graph_.at(array.place).shape.is_array()) continue;
-      const int64_t rows = graph_.at(array.place).shape.dims[static_cast<size_t>(read.dimension)];
-      const int64_t own = i.shape.dims[static_cast<size_t>(from.dimension)];
+      const int64_t rows = graph_.at(array.place).shape.dims[read.dimension];
+      const int64_t own = i.shape.dims[from.dimension];
       const int64_t far = (main ? 0 : 8 * extent_) + distance(read, rows, own);
       open_.push({from.distance + far + 1, array.place, read.dimension, from.at + read.shift + read.reach / 2});
     }
@@ -91,13 +89,12 @@ class Grower {
       if (!form) continue;
       const RowRead* best = nullptr;
       for (const RowPiece& piece : form->pieces) {
-        const RowRead& read = piece.reads[static_cast<size_t>(use.operand)];
+        const RowRead& read = piece.reads[use.operand];
         const bool main = &piece == &form->main_piece();
         if (read.dimension == from.dimension && (best == nullptr || main)) best = &read;
       }
       if (best == nullptr) continue;
-      const int64_t far = distance(*best, graph_.at(from.place).shape.dims[static_cast<size_t>(from.dimension)],
-                                   user.shape.dims[static_cast<size_t>(r)]);
+      const int64_t far = distance(*best, graph_.at(from.place).shape.dims[from.dimension], user.shape.dims[r]);
       open_.push({from.distance + far + 1, use.user, r, from.at - best->shift - best->reach / 2});
       return;
     }
@@ -140,12 +137,11 @@ class Grower {
       const bool is_member = cluster_.is_member(place);
       for (const ValueGraph::Read& read : graph_.reads(place)) {
         const bool leaves = cluster_.is_member(read.def) && !is_member;
-        pass[static_cast<size_t>(place)] =
-            std::max(pass[static_cast<size_t>(place)], pass[static_cast<size_t>(read.def)] + (leaves ? 1 : 0));
+        pass[place] = std::max(pass[place], pass[read.def] + (leaves ? 1 : 0));
       }
     }
-    const int32_t kept = pass[static_cast<size_t>(seed_.place)];
-    erase_if(cluster_.members, [&](const auto& m) { return pass[static_cast<size_t>(m.first)] != kept; });
+    const int32_t kept = pass[seed_.place];
+    erase_if(cluster_.members, [&](const auto& m) { return pass[m.first] != kept; });
   }
 
   /// Finds values that others read, unless they are cheap to compute from the inputs: then the readers recompute them.
@@ -154,9 +150,9 @@ class Grower {
     for (const auto& [place, member] : cluster_.members) {
       bool all = is_virtual(place);
       for (const ValueGraph::Read& read : graph_.reads(place)) {
-        if (cluster_.is_member(read.def)) all &= light[static_cast<size_t>(read.def)];
+        if (cluster_.is_member(read.def)) all &= light[read.def];
       }
-      light[static_cast<size_t>(place)] = all;
+      light[place] = all;
       const auto users = graph_.users(place);
       const bool outside = graph_.is_result(place) || std::ranges::any_of(users, [&](const ValueGraph::Read& read) {
                              return graph_.is_live(read.user) && !cluster_.is_member(read.user);
@@ -197,7 +193,7 @@ class Grower {
         }
         const auto [input, is_new] = cluster_.inputs.try_emplace({array, read.dimension}, wanted);
         input->second.widen(wanted);
-        bound(wanted, 0, shape_of(graph_, array).dims[static_cast<size_t>(read.dimension)]);
+        bound(wanted, 0, shape_of(graph_, array).dims[read.dimension]);
         windows |= input->second.reach() > 0;
       }
     }
@@ -236,13 +232,12 @@ RowWeight weigh_rows(const ValueGraph& graph, const std::vector<ValueState>& sta
   for (const auto& [place, member] : cluster.members) {
     if (!member.walked) continue;
     const Instruction& i = graph.at(place);
-    const bool stored = states[static_cast<size_t>(place)] == ValueState::kStored ||
-                        states[static_cast<size_t>(place)] == ValueState::kGiven;
+    const bool stored = states[place] == ValueState::kStored || states[place] == ValueState::kGiven;
     const double bytes = bytes_of(graph, {place, 0});
     const double ns = own_ns(i, graph.target()) + (stored ? bytes * cost.streamed_byte_ns() : 0);
     weight.ns += ns;
-    weight.ns_per_tile += ns * static_cast<double>(member.span.reach()) /
-                          static_cast<double>(i.shape.dims[static_cast<size_t>(member.dimension)]);
+    weight.ns_per_tile +=
+        ns * static_cast<double>(member.span.reach()) / static_cast<double>(i.shape.dims[member.dimension]);
     if (!stored) continue;
     weight.ns_per_tile += cost.kernel_start_ns();
     const bool output = std::ranges::find(cluster.outputs, place) != cluster.outputs.end();
@@ -251,8 +246,7 @@ RowWeight weigh_rows(const ValueGraph& graph, const std::vector<ValueState>& sta
   // Rows that are kept for later tiles.
   for (const auto& [input, span] : cluster.inputs) {
     const Shape& shape = shape_of(graph, input.array);
-    const double row =
-        bytes_of(graph, input.array) / static_cast<double>(shape.dims[static_cast<size_t>(input.dimension)]);
+    const double row = bytes_of(graph, input.array) / static_cast<double>(shape.dims[input.dimension]);
     weight.ns_per_tile += 2 * row * static_cast<double>(span.reach()) * cost.streamed_byte_ns();
     weight.ns += bytes_of(graph, input.array) * cost.streamed_byte_ns();
   }

@@ -10,7 +10,7 @@ const RowRule& rule_of_rows(const Instruction& i) { return rule_of(i.opcode).sli
 
 /// A piece of all rows, each computed from operand rows of the same number and from whole operands.
 RowPiece made_in_step(const Instruction& i, int64_t d) {
-  RowPiece piece = row_piece(i, 0, i.shape.dims[static_cast<size_t>(d)], RowPiece::Kind::kMade);
+  RowPiece piece = row_piece(i, 0, i.shape.dims[d], RowPiece::Kind::kMade);
   for (size_t k = 0; k < i.operands.size(); ++k) {
     int64_t j = 0;
     const bool walks = operand_in_step(i, k, d, j) == InStep::kYes;
@@ -23,7 +23,7 @@ RowPiece made_in_step(const Instruction& i, int64_t d) {
 
 std::optional<RowForm> row_form(const Instruction& i, int64_t d) {
   const bool plain = i.shape.is_array() && i.shape.dynamic.empty() && i.control_predecessors.empty();
-  if (!plain || d < 0 || d >= i.shape.rank() || i.shape.dims[static_cast<size_t>(d)] == 0) return std::nullopt;
+  if (!plain || d < 0 || d >= i.shape.rank() || i.shape.dims[d] == 0) return std::nullopt;
   std::optional<std::vector<RowPiece>> pieces = rule_of_rows(i).pieces.value(i, d);
   if (!pieces) return std::nullopt;
   if (pieces->empty()) {

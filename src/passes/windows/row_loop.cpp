@@ -11,10 +11,10 @@
 namespace lowtide::engine {
 namespace {
 
-class Streamer {
+class RowStreamer {
  public:
-  Streamer(Computation& computation, const ValueGraph& graph, const std::vector<ValueState>& states,
-           const RowCluster& cluster, int64_t tile)
+  RowStreamer(Computation& computation, const ValueGraph& graph, const std::vector<ValueState>& states,
+              const RowCluster& cluster, int64_t tile)
       : computation_(computation),
         module_(computation.module()),
         graph_(graph),
@@ -23,12 +23,12 @@ class Streamer {
         tile_(tile),
         last_(cluster.first + (cluster.last - cluster.first) / tile * tile),
         names_(computation),
-        before_(computation, names_),
-        makers_(before_, graph),
+        around_(computation, names_, "rows"),
+        sources_(around_),
         places_(places_of_outputs(computation, graph, cluster)) {}
 
   bool stream() {
-    Edges edges(before_, makers_, graph_, cluster_);
+    Edges edges(around_, sources_, graph_, cluster_);
     for (const int32_t place : cluster_.outputs) {
       for (const RowRange& range : edge_ranges(place)) edges.want(place, range);
     }
@@ -40,7 +40,7 @@ class Streamer {
     Instruction* loop = make_loop();
     std::map<int32_t, Instruction*> made;
     for (size_t k = 0; k < written_.size(); ++k) {
-      made[written_[k]] = before_.element(*loop, static_cast<int64_t>(first_output_ + k));
+      made[written_[k]] = around_.element(*loop, static_cast<int64_t>(first_output_ + k));
     }
     size_t next_beside = first_output_ + written_.size();
     for (const int32_t place : cluster_.outputs) {
@@ -50,8 +50,8 @@ class Streamer {
         continue;
       }
       for (const RowRange& range : edge_ranges(place)) {
-        Instruction* part = before_.element(*loop, static_cast<int64_t>(next_beside++));
-        made[place] = before_.updated(*made[place], *part, d, *before_.integer(range.begin));
+        Instruction* part = around_.element(*loop, static_cast<int64_t>(next_beside++));
+        made[place] = around_.updated(*made[place], *part, d, *around_.integer(range.begin));
       }
     }
     redirect(made);
@@ -64,7 +64,7 @@ class Streamer {
   /// Rows of an output that no tile computes.
   std::vector<RowRange> edge_ranges(int32_t place) const {
     const RowMember& m = member(place);
-    const int64_t rows = graph_.at(place).shape.dims[static_cast<size_t>(m.dimension)];
+    const int64_t rows = graph_.at(place).shape.dims[m.dimension];
     if (!m.walked) return {{0, rows}};
     std::vector<RowRange> ranges;
     if (cluster_.first + m.at > 0) ranges.push_back({0, cluster_.first + m.at});
@@ -109,78 +109,55 @@ class Streamer {
 
   /// Makes readers of outputs read the new values, and all of them read past barriers.
   void redirect(const std::map<int32_t, Instruction*>& made) {
-    const auto read = [&](Instruction*& operand) {
-      if (operand->id >= first_new_id_ || !operand->shape.is_array()) return;
-      const GraphLeaf array = array_behind(graph_, *operand);
-      const auto by = made.find(array.place);
-      operand = by != made.end() ? by->second : past_barriers(*operand, array);
-    };
-    std::vector<Instruction*> readers;
-    for (const auto& i : computation_.instructions()) {
-      if (!is_name(i->opcode) || i->opcode == Opcode::kTuple) readers.push_back(i.get());
-    }
-    for (Instruction* i : readers) {
-      for (Instruction*& operand : i->operands) read(operand);
-    }
-    read(computation_.root);
+    redirect_reads(computation_, first_new_id_, [&](Instruction& read) {
+      const auto by = made.find(array_behind(graph_, read).place);
+      return by != made.end() ? by->second : sources_.read(read);
+    });
   }
 
-  Instruction* past_barriers(Instruction& operand, GraphLeaf array) {
-    const bool element = operand.opcode == Opcode::kGetTupleElement && &operand.operand(0) == &graph_.at(array.place);
-    return element ? &operand : makers_.of(array);
-  }
+  Instruction* source_of(GraphLeaf array) { return sources_.of({&graph_.at(array.place), array.leaf}); }
 
   /// State: the tile's first row, kept rows, inputs that aren't overwritten, arrays read whole, outputs, and edge rows:
   /// these are computed before the loop, from the inputs' values at that point, but written after it.
   Instruction* make_loop() {
     Shape state = Shape::tuple({Shape::scalar(ElementType::kS32)});
-    std::vector<Instruction*> start{before_.integer(cluster_.first)};
+    std::vector<Instruction*> start{around_.integer(cluster_.first)};
     const auto add = [&](Instruction* initial) {
       start.push_back(initial);
       state.elements.push_back(plain_shape(initial->shape));
     };
     for (const Kept& kept : kept_) {
-      Instruction& source = *makers_.of(kept.input.array);
+      Instruction& source = *source_of(kept.input.array);
       const RowRange rows{cluster_.first + kept.span.from, cluster_.first + tile_ + kept.span.to};
-      add(before_.rows(source, kept.input.dimension, rows));
+      add(around_.slices(source, kept.input.dimension, rows));
     }
-    for (const RowInput& input : apart_) add(makers_.of(input.array));
-    for (const GraphLeaf& whole : wholes_) add(makers_.of(whole));
+    for (const RowInput& input : apart_) add(source_of(input.array));
+    for (const GraphLeaf& whole : wholes_) add(source_of(whole));
     first_output_ = start.size();
     for (const int32_t place : written_) {
       const auto over = places_.find(place);
-      add(over == places_.end() ? before_.zeros(graph_.at(place).shape) : makers_.of(over->second.array));
+      add(over == places_.end() ? around_.filled(graph_.at(place).shape) : source_of(over->second.array));
     }
     for (Instruction* part : beside_) add(part);
-    Computation* condition = make_condition(state);
+    Computation* condition = counting_condition(module_, names_, "rows", state, last_);
     Computation* body = make_body(state);
-    Instruction* initial = before_.append(Opcode::kTuple, state, start, {});
-    Instruction* loop = before_.append(Opcode::kWhile, state, {initial}, {});
+    Instruction* initial = around_.append(Opcode::kTuple, state, start);
+    Instruction* loop = around_.append(Opcode::kWhile, state, {initial});
     loop->called = {condition, body};
     loop->frontend_attributes = kTilesAttribute;
     return loop;
   }
 
-  Computation* make_condition(const Shape& shape) {
-    Computation& c = *module_.add_computation(module_.unused_computation_name("rows_condition"));
-    Writer writer(c, names_);
-    Instruction* state = writer.append(Opcode::kParameter, shape, {}, ParameterAttributes{0});
-    Instruction* at = writer.element(*state, 0);
-    c.root = writer.append(Opcode::kCompare, Shape::scalar(ElementType::kPred), {at, writer.integer(last_)},
-                           CompareAttributes{CompareDirection::kLt, CompareType::kDefault});
-    return &c;
-  }
-
   Computation* make_body(const Shape& shape) {
     Computation& c = *module_.add_computation(module_.unused_computation_name("rows_body"));
-    Writer writer(c, names_);
+    SliceWriter writer(c, names_, "rows");
     Instruction* state = writer.append(Opcode::kParameter, shape, {}, ParameterAttributes{0});
     std::vector<Instruction*> now;
     for (size_t k = 0; k < shape.elements.size(); ++k) now.push_back(writer.element(*state, static_cast<int64_t>(k)));
     Instruction& at = *now[0];
     const auto row = [&](int64_t offset) {
       if (offset == 0) return &at;
-      return writer.append(Opcode::kAdd, at.shape, {&at, writer.integer(offset)}, {});
+      return writer.append(Opcode::kAdd, at.shape, {&at, writer.integer(offset)});
     };
     std::vector<Instruction*> next = now;
     next[0] = row(tile_);
@@ -194,22 +171,21 @@ class Streamer {
     for (const Kept& kept : kept_) inputs[kept.input] = {now[k++], kept.span.from};
     for (const RowInput& input : apart_) {
       const RowSpan& span = cluster_.inputs.at(input);
-      inputs[input] = {writer.dynamic_rows(*now[k++], input.dimension, *row(span.from), tile_ + span.reach()),
+      inputs[input] = {writer.slices_from(*now[k++], input.dimension, *row(span.from), tile_ + span.reach()),
                        span.from};
     }
     std::map<GraphLeaf, Instruction*> wholes;
     for (const GraphLeaf& whole : wholes_) wholes[whole] = now[k++];
     for (const int32_t place : anew_) {
-      const Instruction& original = graph_.at(place);
-      std::vector<Instruction*> operands;
-      for (const Instruction* o : original.operands) operands.push_back(wholes.at(array_behind(graph_, *o)));
-      wholes[{place, 0}] = writer.copy(original, std::move(operands), original.shape, original.attributes);
+      auto copy = copy_of(graph_.at(place));
+      for (Instruction*& operand : copy->operands) operand = wholes.at(array_behind(graph_, *operand));
+      wholes[{place, 0}] = writer.append(std::move(copy));
     }
     for (size_t n = 0; n < written_.size(); ++n) {
       const auto over = places_.find(written_[n]);
       if (over == places_.end() || inputs.contains(over->second)) continue;
       const RowSpan& span = cluster_.inputs.at(over->second);
-      Instruction* rows = writer.dynamic_rows(*now[k + n], over->second.dimension, *row(span.from), tile_);
+      Instruction* rows = writer.slices_from(*now[k + n], over->second.dimension, *row(span.from), tile_);
       inputs[over->second] = {rows, span.from};
     }
 
@@ -224,7 +200,7 @@ class Streamer {
       const auto known = made.find(array.place);
       const Rows& there = known != made.end() ? known->second : inputs.at({array, read.dimension});
       const RowRange wanted = rows_read(read, rows, -1);
-      return writer.rows(*there.array, read.dimension, {wanted.begin - there.from, wanted.end - there.from});
+      return writer.slices(*there.array, read.dimension, {wanted.begin - there.from, wanted.end - there.from});
     };
     for (const auto& [place, m] : cluster_.members) {
       if (!m.walked) continue;
@@ -237,17 +213,17 @@ class Streamer {
       const int64_t d = kept.input.dimension;
       Instruction& lies =
           *now[first_output_ + static_cast<size_t>(std::ranges::find(written_, kept.output) - written_.begin())];
-      Instruction* old = writer.rows(*now[1 + n], d, {tile_, tile_ + kept.span.reach()});
-      Instruction* fresh = writer.dynamic_rows(lies, d, *row(tile_ + kept.span.to), tile_);
+      Instruction* old = writer.slices(*now[1 + n], d, {tile_, tile_ + kept.span.reach()});
+      Instruction* fresh = writer.slices_from(lies, d, *row(tile_ + kept.span.to), tile_);
       next[1 + n] = writer.concatenated({old, fresh}, d);
     }
     for (size_t n = 0; n < written_.size(); ++n) {
       const RowMember& m = member(written_[n]);
       const Rows& all = made.at(written_[n]);
-      Instruction* rows = writer.rows(*all.array, m.dimension, {m.at - all.from, m.at - all.from + tile_});
+      Instruction* rows = writer.slices(*all.array, m.dimension, {m.at - all.from, m.at - all.from + tile_});
       next[first_output_ + n] = writer.updated(*now[first_output_ + n], *rows, m.dimension, *row(m.at));
     }
-    c.root = writer.append(Opcode::kTuple, shape, next, {});
+    c.root = writer.append(Opcode::kTuple, shape, next);
     return &c;
   }
 
@@ -266,8 +242,8 @@ class Streamer {
   const int64_t tile_, last_;
   const int32_t first_new_id_ = computation_.module().id_limit();
   Names names_;
-  Writer before_;  ///< appends what runs before and after the loop
-  Makers makers_;
+  SliceWriter around_;  ///< what runs before and after the loop
+  SourceArrays sources_;
   const std::map<int32_t, RowInput> places_;
   std::vector<Kept> kept_;
   std::vector<RowInput> apart_;  ///< inputs that nothing overwrites
@@ -282,7 +258,7 @@ class Streamer {
 
 bool stream_rows(Computation& computation, const ValueGraph& graph, const std::vector<ValueState>& states,
                  const RowCluster& cluster, int64_t tile) {
-  return Streamer(computation, graph, states, cluster, tile).stream();
+  return RowStreamer(computation, graph, states, cluster, tile).stream();
 }
 
 }  // namespace lowtide::engine

@@ -54,7 +54,7 @@ class Places {
       if (use.leaf != input.array.leaf || !graph_.is_live(use.user)) continue;
       if (!cluster_.is_member(use.user) || kept_.contains(use.user)) return false;
       for (const RowPiece& piece : cluster_.members.at(use.user).form.pieces) {
-        if (piece.reads[static_cast<size_t>(use.operand)].dimension == RowRead::kWhole) return false;
+        if (piece.reads[use.operand].dimension == RowRead::kWhole) return false;
       }
     }
     const Opcode opcode = graph_.at(input.array.place).opcode;

@@ -1,11 +1,6 @@
 #include "passes/windows/stream_windows.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <unordered_set>
-
-#include "analysis/leaf_bytes.h"
+#include "passes/stream/stream_largest.h"
 #include "passes/stream/stream_loop.h"
 #include "passes/windows/row_loop.h"
 
@@ -13,12 +8,8 @@ namespace lowtide::engine {
 namespace {
 
 constexpr int kMostClusters = 8;  ///< per computation
-constexpr size_t kMostSeeds = 6;  ///< tried for one cluster
-constexpr double kLeastSeedBytes = 2 << 20;
-constexpr double kLeastHidden = 2 << 20;
 constexpr double kLeastRowBytes = 256;
-constexpr double kMostOverhead = 0.03;  ///< of the cluster's time
-constexpr double kMostOutside = 0.25;   ///< of the rows: those that tiles don't compute
+constexpr double kMostOutside = 0.25;  ///< of the rows: those that tiles don't compute
 
 struct Choice {
   RowCluster cluster;
@@ -57,7 +48,7 @@ Choice best_choice(const ValueGraph& graph, const std::vector<ValueState>& state
     if (bytes < kLeastSeedBytes) break;
     if (best.cluster.is_member(seed.place)) continue;
     for (int64_t d = 0; d < i->shape.rank(); ++d) {
-      const int64_t extent = i->shape.dims[static_cast<size_t>(d)];
+      const int64_t extent = i->shape.dims[d];
       const double row = static_cast<double>(i->shape.dims.back()) * type_bits(i->shape.type) / 8;
       if (d + 1 == i->shape.rank() && d > 0) break;
       if (row < kLeastRowBytes) break;
@@ -65,7 +56,7 @@ Choice best_choice(const ValueGraph& graph, const std::vector<ValueState>& state
       if (cluster.members.empty()) continue;
       const RowWeight weight = weigh_rows(graph, states, cluster);
       const int64_t tile = cheap_tile(cluster, weight, extent);
-      if (tile == 0 || weight.hidden_bytes < kLeastHidden || weight.hidden_bytes <= best.hidden_bytes) continue;
+      if (tile == 0 || weight.hidden_bytes < kLeastHiddenBytes || weight.hidden_bytes <= best.hidden_bytes) continue;
       best = {std::move(cluster), tile, weight.hidden_bytes, i, d};
     }
   }
@@ -80,37 +71,21 @@ Result<PassResult> stream_windows(Module& module, const Target& target) {
 }
 
 Result<PassResult> stream_windows(Module& module, const Target& target, std::vector<StreamDecision>& decisions) {
-  PassResult result;
-  double hidden = 0;
-  std::vector<Computation*> open{module.entry};
-  std::unordered_set<const Computation*> seen;
-  while (!open.empty()) {
-    Computation* computation = open.back();
-    open.pop_back();
-    if (!seen.insert(computation).second) continue;
-    for (const auto& i : computation->instructions()) {
-      if (i->opcode != Opcode::kWhile || i->frontend_attributes == kTilesAttribute) continue;
-      open.push_back(i->called[1]);
+  StreamsOfLargest streams{.most_clusters = kMostClusters, .enters = {}, .stream = {}};
+  streams.enters = [](const Instruction& i) {
+    return i.opcode == Opcode::kWhile && i.frontend_attributes != kTilesAttribute;
+  };
+  streams.stream = [&](Computation& computation, const ValueGraph& graph,
+                       const std::vector<ValueState>& states) -> Result<std::optional<Streamed>> {
+    const Choice choice = best_choice(graph, states);
+    if (choice.tile == 0) return std::optional<Streamed>();
+    decisions.push_back({computation.name, choice.seed->name, choice.dimension, choice.tile, false, true});
+    if (!stream_rows(computation, graph, states, choice.cluster, choice.tile)) {
+      return Status(Fault::kInternal, "values outside stand between those of a stream");
     }
-    const bool any = std::ranges::any_of(computation->instructions(), [](const auto& i) {
-      return i->shape.is_array() && static_cast<double>(safe_logical_bytes(i->shape)) >= kLeastSeedBytes;
-    });
-    for (int k = 0; any && k < kMostClusters; ++k) {
-      const ValueGraph graph(*computation, target);
-      const std::vector<ValueState> states = decide_values(graph, {});
-      const Choice choice = best_choice(graph, states);
-      if (choice.tile == 0) break;
-      decisions.push_back({computation->name, choice.seed->name, choice.dimension, choice.tile, false, true});
-      if (!stream_rows(*computation, graph, states, choice.cluster, choice.tile)) {
-        return Status(Fault::kInternal, "values outside stand between those of a stream");
-      }
-      hidden += choice.hidden_bytes;
-      ++result.count;
-    }
-  }
-  result.changed = result.count > 0;
-  result.note = fmt::format("{} clusters streamed, {:.1f} MiB of intermediates less", result.count, hidden / 1048576);
-  return result;
+    return std::optional(Streamed{.hidden_bytes = choice.hidden_bytes, .bodies = {}});
+  };
+  return stream_largest(module, target, streams);
 }
 
 }  // namespace lowtide::engine

@@ -102,7 +102,7 @@ Instruction* flattened(Instruction& dot, Maker& maker) {
 }  // namespace
 
 Result<PassResult> flatten_products(Module& module, const Target& target) {
-  if (target.drops_barriers()) return PassResult{};  // XLA:CPU, whose products read any order
+  if (target.xla_backend() == XlaBackend::kCpu) return PassResult{};  // its products read any order
   auto result = rewrite_each(module, flattened);
   if (result.ok()) result->note = fmt::format("{} products of matrices that lie in another order", result->count);
   return result;

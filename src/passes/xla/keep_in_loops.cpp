@@ -35,7 +35,8 @@ class Body {
   bool tie() {
     find_invariant();
     if (!makes_large_ || makes_small_masks()) made_.clear();
-    if (machine_.widens_bf16) find_slices();
+    // XLA:CPU converts bf16 and 8-bit floats to f32: whole arrays, though only slices are read.
+    if (machine_.xla_backend == XlaBackend::kCpu) find_slices();
     collect_sources();
     if (sources_.empty()) return false;
     put_barrier();
@@ -128,7 +129,7 @@ class Body {
     auto own = std::make_unique<Instruction>();
     own->opcode = Opcode::kGetTupleElement;
     own->name = names.unused("kept");
-    own->shape = parameter_.shape.elements[static_cast<size_t>(counter_)];
+    own->shape = parameter_.shape.elements[counter_];
     own->operands = {&parameter_};
     own->attributes = TupleIndexAttributes{counter_};
     Instruction* counter = body_.append(std::move(own));

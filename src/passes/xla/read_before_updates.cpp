@@ -8,7 +8,7 @@
 
 #include "analysis/late_readers.h"
 #include "analysis/leaf_bytes.h"
-#include "passes/stream/stream_loop.h"
+#include "passes/rewrite.h"
 #include "passes/xla/barrier.h"
 #include "passes/xla/updated_slices.h"
 

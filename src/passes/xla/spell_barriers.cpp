@@ -25,7 +25,7 @@ Computation* identity(Module& module, const Shape& shape) {
 
 Result<PassResult> spell_barriers(Module& module, const Target& target) {
   PassResult result;
-  if (!target.drops_barriers()) return result;
+  if (target.xla_backend() != XlaBackend::kCpu) return result;
   std::vector<Instruction*> barriers;
   for (const auto& computation : module.computations()) {
     for (const auto& i : computation->instructions()) {

@@ -6,7 +6,7 @@
 
 #include "analysis/leaf_bytes.h"
 #include "analysis/loop_fusion.h"
-#include "passes/stream/stream_loop.h"
+#include "passes/rewrite.h"
 #include "passes/xla/barrier.h"
 #include "passes/xla/updated_slices.h"
 

@@ -81,12 +81,12 @@ std::string fault_of_order(const BoxMoves& moves) {
 std::string fault_of_moves(const PlacedKernel& kernel, const BoxMoves& moves) {
   const Touches& touches = kernel.touches;
   const int32_t result = kernel.inputs;
-  const NestBuffer& buffer = touches.nest().buffers[static_cast<size_t>(result)];
+  const NestBuffer& buffer = touches.nest().buffers[result];
   if (moves.element_bytes != stored_bytes(buffer.type) || moves.block <= 0 || moves.blocks <= 0 ||
       Int128{moves.block} * moves.blocks != buffer.elements)
     return "its blocks are not the array";
   if (std::ssize(moves.runs) != touches.piece_count() || touches.pieces().empty()) return "it has other pieces";
-  const auto runs = [&](int32_t piece) { return moves.runs[static_cast<size_t>(piece)]; };
+  const auto runs = [&](int32_t piece) { return moves.runs[piece]; };
 
   std::vector<CopiedBox> wanted;
   Int128 elements = 0;

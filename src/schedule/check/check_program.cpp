@@ -23,13 +23,13 @@ class ArrayNumbers {
   explicit ArrayNumbers(const Module& module) : first_(static_cast<size_t>(module.id_limit()), kNoId) {
     for (const auto& c : module.computations()) {
       for (const auto& i : c->instructions()) {
-        first_[static_cast<size_t>(i->id)] = count_;
+        first_[i->id] = count_;
         count_ += static_cast<int32_t>(leaf_count(i->shape));
       }
     }
   }
   size_t count() const { return static_cast<size_t>(count_); }
-  size_t of(const Instruction& i) const { return static_cast<size_t>(first_[static_cast<size_t>(i.id)]); }
+  size_t of(const Instruction& i) const { return static_cast<size_t>(first_[i.id]); }
   size_t of(LeafRef array) const { return of(*array.instruction) + static_cast<size_t>(array.leaf); }
 
  private:
@@ -130,7 +130,7 @@ class CheckProgram {
   void expect_size(int32_t slot, const LeafRef& leaf) {
     const Shape* shape = leaf_shape(leaf.instruction->shape, leaf.leaf);
     if (of_several_devices_ || !shape || !shape->is_array()) return;
-    if (program_.slots[static_cast<size_t>(slot)].bytes != logical_bytes(*shape))
+    if (program_.slots[slot].bytes != logical_bytes(*shape))
       fail("%" + leaf.instruction->name + " has a slot of another size");
   }
 
@@ -146,7 +146,7 @@ class CheckProgram {
              std::vector<HeldBytes::Remains> remains = {}) {
     name(state, leaf.instruction, leaf.leaf, t);
     expect_size(slot, leaf);
-    if (program_.slots[static_cast<size_t>(slot)].bytes == 0) return;
+    if (program_.slots[slot].bytes == 0) return;
     if (!state.memory.may_write(slot)) fail("%" + writer.instruction->name + " overwrites what it must not");
     state.memory.put(state.memory.place(slot), {t}, std::move(remains));
   }
@@ -199,7 +199,7 @@ class CheckProgram {
 
   /// What an update in place leaves of the values in its bytes.
   std::vector<HeldBytes::Remains> remains_behind(const State& state, int32_t slot, int32_t region, size_t o) const {
-    const Region& r = program_.regions[static_cast<size_t>(region)];
+    const Region& r = program_.regions[region];
     const BytePlace at = state.memory.place(slot);
     const HeldBytes::Held* h = state.memory.at(at);
     if (!h || at.begin == at.end || o >= r.updates.size() || !r.updates[o].instruction) return {};
@@ -213,7 +213,7 @@ class CheckProgram {
   bool remains_beside(State& state, int32_t slot, const ProgramStep& s, size_t input) {
     const HeldBytes::Held* h = state.memory.at(state.memory.place(slot));
     if (!h || h->remains.empty()) return false;
-    const Token t = token(state, program_.regions[static_cast<size_t>(s.region)].inputs[input]);
+    const Token t = token(state, program_.regions[s.region].inputs[input]);
     return std::ranges::any_of(h->remains, [&](const HeldBytes::Remains& rest) {
       return rest.token == t && std::ranges::none_of(rest.changes, [&](const Change& change) {
                return proofs_.may_read(s.region, input, change);
@@ -226,7 +226,7 @@ class CheckProgram {
     if (!s.way || (!s.way->strips && !s.way->rearrangement)) return;
     const std::string& name = s.instruction->name;
     const int64_t needed = s.way->scratch_bytes();
-    if (s.scratch == kNoId || program_.slots[static_cast<size_t>(s.scratch)].bytes < needed) {
+    if (s.scratch == kNoId || program_.slots[s.scratch].bytes < needed) {
       fail("%" + name + " has too little scratch");
       return;
     }
@@ -284,7 +284,7 @@ class CheckProgram {
 
   void scratch_of_library(const ProgramStep& s) {
     if (s.kind != StepKind::kLibrary || !routines_.insert(&s).second) return;
-    const int64_t has = s.scratch == kNoId ? 0 : program_.slots[static_cast<size_t>(s.scratch)].bytes;
+    const int64_t has = s.scratch == kNoId ? 0 : program_.slots[s.scratch].bytes;
     if (has < target_.scratch_bytes(*s.instruction)) fail("%" + s.instruction->name + " has too little scratch");
   }
 
@@ -310,8 +310,7 @@ class CheckProgram {
       fail("copies at once overwrite what they read");
     for (size_t i = 0; i < s.writes.size(); ++i) {
       if (!state.memory.may_write(s.writes[i])) fail("a copy overwrites what it must not");
-      if (!of_several_devices_ && program_.slots[static_cast<size_t>(s.reads[i])].bytes !=
-                                      program_.slots[static_cast<size_t>(s.writes[i])].bytes)
+      if (!of_several_devices_ && program_.slots[s.reads[i]].bytes != program_.slots[s.writes[i]].bytes)
         fail("a copy between different sizes");
     }
     state.memory.copy(s.reads, s.writes);
@@ -353,8 +352,8 @@ class CheckProgram {
         expect(at, s.predicate, {condition.root, 0}, s);
         State left = at;
         for (int64_t l = 0; l < leaves; ++l) {
-          left.memory.add_name(carried[static_cast<size_t>(l)], results[static_cast<size_t>(l)]);
-          name(left, &i, l, results[static_cast<size_t>(l)]);
+          left.memory.add_name(carried[l], results[l]);
+          name(left, &i, l, results[l]);
         }
         const std::vector<BytePlace> from = places(left, s.settle);
         left.memory.settle(s.settle, addresses);
@@ -366,8 +365,7 @@ class CheckProgram {
       execute(s.blocks.at(1), states);
       if (is_over()) return;
       if (states.size() != 1) return fail("the body of %" + i.name + " ends in several states");
-      for (int64_t l = 0; l < leaves; ++l)
-        carried[static_cast<size_t>(l)] = token(states[0], {body.root, static_cast<int32_t>(l)});
+      for (int64_t l = 0; l < leaves; ++l) carried[l] = token(states[0], {body.root, static_cast<int32_t>(l)});
     }
   }
 
@@ -409,8 +407,8 @@ class CheckProgram {
       execute(s.blocks.at(b), states);
       for (State& at : states) {
         for (int64_t l = 0; l < leaves; ++l) {
-          at.memory.add_name(token(at, {branch.root, static_cast<int32_t>(l)}), results[static_cast<size_t>(l)]);
-          name(at, &i, l, results[static_cast<size_t>(l)]);
+          at.memory.add_name(token(at, {branch.root, static_cast<int32_t>(l)}), results[l]);
+          name(at, &i, l, results[l]);
         }
         after.push_back(std::move(at));
       }
@@ -436,8 +434,8 @@ class CheckProgram {
     std::vector<int32_t> seen;
     for (int64_t l = 0; l < leaf_count(root.shape); ++l) {
       const int32_t slot = program_.output_slots.at(static_cast<size_t>(l));
-      const Slot& s = program_.slots[static_cast<size_t>(slot)];
-      const Storage& storage = program_.storages[static_cast<size_t>(s.storage)];
+      const Slot& s = program_.slots[slot];
+      const Storage& storage = program_.storages[s.storage];
       const bool own = storage.kind == StorageKind::kOutput && storage.number == l;
       if (!own && !(storage.kind == StorageKind::kArgument && storage.donated))
         fail("result " + std::to_string(l) + " ends in memory that isn't its own");

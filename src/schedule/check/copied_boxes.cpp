@@ -24,7 +24,7 @@ std::optional<Int128> times_stored(const Touches& touches, const Touch& store) {
   if (store.guard != kNoId) return {};
   Int128 times = 1;
   for (const int32_t id : store.loops) {
-    const Loop& loop = touches.nest().loops[static_cast<size_t>(id)];
+    const Loop& loop = touches.nest().loops[id];
     if (loop.kind != LoopKind::kParallel) return {};
     times *= loop.extent;
   }
@@ -33,25 +33,23 @@ std::optional<Int128> times_stored(const Touches& touches, const Touch& store) {
 
 std::optional<CopiedBox> copied_box(const PlacedKernel& kernel, const Touch& store) {
   const Nest& nest = kernel.touches.nest();
-  const Node& value = nest.nodes[static_cast<size_t>(store.value)];
+  const Node& value = nest.nodes[store.value];
   if (value.kind != NodeKind::kLoad || value.buffer >= kernel.inputs) return {};
-  const NestBuffer &from = nest.buffers[static_cast<size_t>(value.buffer)],
-                   &to = nest.buffers[static_cast<size_t>(store.buffer)];
+  const NestBuffer &from = nest.buffers[value.buffer], &to = nest.buffers[store.buffer];
   if (kernel.place(value.buffer) != kernel.place(store.buffer) || stored_bytes(from.type) != stored_bytes(to.type) ||
       value.affine.terms != store.element->terms)
     return {};
   CopiedBox box{store.element->constant, value.affine.constant - store.element->constant, {}};
   size_t counted = 0;
   for (const auto& term : store.element->terms) {
-    const Node& atom = nest.nodes[static_cast<size_t>(term.atom)];
+    const Node& atom = nest.nodes[term.atom];
     if (atom.kind != NodeKind::kLoopIndex || term.coefficient <= 0) return {};
-    const int64_t extent = nest.loops[static_cast<size_t>(atom.loop)].extent;
+    const int64_t extent = nest.loops[atom.loop].extent;
     counted += extent > 1;
     box.axes.push_back({term.coefficient, extent});
   }
   // A loop on which the element doesn't depend would store it again.
-  const auto longer =
-      std::ranges::count_if(store.loops, [&](int32_t id) { return nest.loops[static_cast<size_t>(id)].extent > 1; });
+  const auto longer = std::ranges::count_if(store.loops, [&](int32_t id) { return nest.loops[id].extent > 1; });
   if (static_cast<size_t>(longer) != counted) return {};
   box.simplify();
   return box;

@@ -60,7 +60,7 @@ bool has_operands(const Program& program, const ProgramStep& s) {
   switch (s.kind) {
     case StepKind::kKernel: {
       if (s.region < 0 || s.region >= std::ssize(program.regions)) return false;
-      const Region& region = program.regions[static_cast<size_t>(s.region)];
+      const Region& region = program.regions[s.region];
       return reads == std::ssize(region.inputs) && writes == std::ssize(region.outputs) &&
              region.updates.size() == region.outputs.size();
     }
@@ -96,10 +96,8 @@ std::string fault_of_steps(const Program& program, const std::vector<ProgramStep
 /// Are the stated sizes right? The peak is a promise; the arena is checked elsewhere, and this is the rest of the peak.
 bool says_its_size(const Program& program) {
   int64_t arguments = 0, results = 0, shared = 0;
-  const auto slot = [&](int32_t s) -> const Slot& { return program.slots[static_cast<size_t>(s)]; };
-  const auto storage_of = [&](int32_t s) -> const Storage& {
-    return program.storages[static_cast<size_t>(slot(s).storage)];
-  };
+  const auto slot = [&](int32_t s) -> const Slot& { return program.slots[s]; };
+  const auto storage_of = [&](int32_t s) -> const Storage& { return program.storages[slot(s).storage]; };
   for (const int32_t s : program.argument_slots) arguments += storage_of(s).in_host ? 0 : slot(s).bytes;
   for (const int32_t s : program.output_slots) {
     const Storage& storage = storage_of(s);
@@ -138,12 +136,12 @@ std::string memory_fault(const Program& program) {
   }
   for (const Slot& s : program.slots) {
     if (s.storage < 0 || s.storage >= std::ssize(program.storages)) return "a slot has no storage";
-    const Storage& storage = program.storages[static_cast<size_t>(s.storage)];
+    const Storage& storage = program.storages[s.storage];
     if (s.offset < 0 || s.bytes < 0 || s.offset > storage.bytes - s.bytes) return "a slot lies outside of its storage";
   }
   for (size_t a = 0; a < program.argument_slots.size(); ++a) {
     const Slot& slot = program.slots.at(static_cast<size_t>(program.argument_slots[a]));
-    const Storage& storage = program.storages[static_cast<size_t>(slot.storage)];
+    const Storage& storage = program.storages[slot.storage];
     if (storage.kind != StorageKind::kArgument || storage.number != static_cast<int64_t>(a))
       return "an argument lies in memory that isn't its own";
   }

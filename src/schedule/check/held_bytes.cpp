@@ -11,16 +11,16 @@ HeldBytes::HeldBytes(const Program& program) : program_(&program), address_of_(p
 }
 
 BytePlace HeldBytes::place(int32_t slot) const {
-  const Slot& home = program_->slots[static_cast<size_t>(address_of_[static_cast<size_t>(slot)])];
-  const Storage& storage = program_->storages[static_cast<size_t>(home.storage)];
+  const Slot& home = program_->slots[address_of_[slot]];
+  const Storage& storage = program_->storages[home.storage];
   const int64_t begin = home.offset + (storage.is_in_arena() ? storage.offset : 0);
-  const int64_t bytes = program_->slots[static_cast<size_t>(slot)].bytes;
+  const int64_t bytes = program_->slots[slot].bytes;
   return {storage.space(home.storage), begin, begin + bytes};
 }
 
 bool HeldBytes::may_write(int32_t slot) const {
-  const Slot& home = program_->slots[static_cast<size_t>(address_of_[static_cast<size_t>(slot)])];
-  const Storage& storage = program_->storages[static_cast<size_t>(home.storage)];
+  const Slot& home = program_->slots[address_of_[slot]];
+  const Storage& storage = program_->storages[home.storage];
   return storage.kind != StorageKind::kConstant && (storage.kind != StorageKind::kArgument || storage.donated);
 }
 
@@ -72,13 +72,13 @@ void HeldBytes::add_name(Token token, Token also) {
 void HeldBytes::rotate(const std::vector<int32_t>& from, const std::vector<int32_t>& to) {
   const std::vector<int32_t> before = address_of_;
   for (size_t k = 0; k < to.size(); ++k) {
-    address_of_[static_cast<size_t>(to[k])] = before[static_cast<size_t>(from.at(k))];
+    address_of_[to[k]] = before[from.at(k)];
   }
 }
 
 void HeldBytes::settle(const std::vector<int32_t>& slots, const std::vector<int32_t>& addresses) {
   std::vector<Tokens> moved = tokens_in(slots);
-  for (const int32_t s : slots) address_of_[static_cast<size_t>(s)] = addresses[static_cast<size_t>(s)];
+  for (const int32_t s : slots) address_of_[s] = addresses[s];
   for (size_t k = 0; k < slots.size(); ++k) put(place(slots[k]), std::move(moved[k]));
 }
 

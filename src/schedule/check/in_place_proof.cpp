@@ -16,9 +16,7 @@ struct TouchedBytes {
     const Extremes elements = of.bounds(*touch.element, kNoId, 0, 0);
     reach = {begin + size * elements.least, begin + size * elements.greatest + size - 1};
   }
-  static int64_t element_bytes(const Touches& of, int32_t b) {
-    return stored_bytes(of.nest().buffers[static_cast<size_t>(b)].type);
-  }
+  static int64_t element_bytes(const Touches& of, int32_t b) { return stored_bytes(of.nest().buffers[b].type); }
 
   const Touches& of;
   const Touch& touch;
@@ -66,7 +64,7 @@ class Meeting {
     for (const auto& term : store_.touch.element->terms) atoms[term.atom].second = term.coefficient * scale(store_);
     for (const auto& [atom, by] : atoms) {
       const auto [least, greatest] = of.bounds(atom);
-      const Node& node = of.nest().nodes[static_cast<size_t>(atom)];
+      const Node& node = of.nest().nodes[atom];
       if (of.is_fixed_by(atom, loops, how.still)) {
         equation_.add(by.first - by.second, least, greatest);
       } else if (node.kind == NodeKind::kLoopIndex && node.loop == differs && by.first == by.second) {
@@ -110,7 +108,7 @@ bool may_come_before(const TouchedBytes& store, const TouchedBytes& load) {
   while (common < std::min(reads.loops.size(), writes.loops.size()) && reads.loops[common] == writes.loops[common])
     ++common;
   for (size_t k = 0; k < common; ++k) {
-    const Loop& loop = of.nest().loops[static_cast<size_t>(reads.loops[k])];
+    const Loop& loop = of.nest().loops[reads.loops[k]];
     if (loop.kind == LoopKind::kWhile) {
       if (Meeting(load, store).may_be(Iterations{k, 0})) return true;
     } else if (loop.extent > 1) {
@@ -145,7 +143,7 @@ std::optional<int32_t> overwritten(const PlacedKernel& kernel, const auto& takes
 }  // namespace
 
 bool PlacedKernel::changes_nothing(const Touch& store) const {
-  const Node& value = touches.nest().nodes[static_cast<size_t>(store.value)];
+  const Node& value = touches.nest().nodes[store.value];
   if (value.kind != NodeKind::kLoad || value.buffer >= inputs) return false;
   const BytePlace &to = place(store.buffer), &from = place(value.buffer);
   const int64_t size = TouchedBytes::element_bytes(touches, store.buffer);

@@ -23,7 +23,7 @@ struct PlacedKernel {
   /// (result, operand): stores to the result in the operand's bytes change nothing, even if accesses don't show it.
   std::vector<std::pair<int32_t, int32_t>> standing = {};
 
-  const BytePlace& place(int32_t buffer) const { return buffers[static_cast<size_t>(buffer)]; }
+  const BytePlace& place(int32_t buffer) const { return buffers[buffer]; }
   /// Does the store write the same bytes that it has loaded from there?
   bool changes_nothing(const Touch& store) const;
 };

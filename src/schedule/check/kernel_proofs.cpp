@@ -53,7 +53,7 @@ void find_standing(const Region& region, PlacedKernel& kernel) {
 const Touches& KernelProofs::touches(int32_t region) {
   Derived& of = derived_[region];
   if (!of.touches) {
-    const Region& lowered = program_.regions[static_cast<size_t>(region)];
+    const Region& lowered = program_.regions[region];
     of.nest = nest_of_ ? nest_of_(lowered) : std::make_shared<const Nest>(lower(lowered));
     of.touches = std::make_unique<const Touches>(*of.nest);
   }
@@ -77,7 +77,7 @@ const std::string& KernelProofs::fault_of(const ProgramStep& step, const std::ve
 }
 
 std::string KernelProofs::prove(const ProgramStep& step, const std::vector<BytePlace>& places) {
-  const Region& region = program_.regions[static_cast<size_t>(step.region)];
+  const Region& region = program_.regions[step.region];
   PlacedKernel kernel{touches(step.region), places, static_cast<int32_t>(step.reads.size())};
   const int32_t pieces = kernel.touches.piece_count();
   if (kernel.touches.nest().buffers.size() != places.size()) return "has other operands than its kernel";
@@ -109,7 +109,7 @@ std::string KernelProofs::prove(const ProgramStep& step, const std::vector<ByteP
 bool KernelProofs::may_read(int32_t region, size_t input, const Change& change) {
   const auto [known, fresh] = read_.try_emplace({region, input, change.region, change.output});
   if (fresh) {
-    const auto first_output = program_.regions[static_cast<size_t>(change.region)].inputs.size();
+    const auto first_output = program_.regions[change.region].inputs.size();
     known->second = may_read_of(touches(region), static_cast<int32_t>(input), touches(change.region),
                                 static_cast<int32_t>(first_output) + change.output);
   }

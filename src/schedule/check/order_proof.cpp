@@ -248,10 +248,9 @@ class OrderProof {
       }
       for (; pair != group; ++pair) {
         const auto [a, b] = *pair;
-        if ((waits[static_cast<size_t>(b)] >> (static_cast<size_t>(a) - first) & 1) != 0) continue;
-        return "%" + block[static_cast<size_t>(b)].instruction->name + " at step " +
-               std::to_string(block[static_cast<size_t>(b)].at) + " doesn't wait for %" +
-               block[static_cast<size_t>(a)].instruction->name + ", which touches the same bytes";
+        if ((waits[b] >> (static_cast<size_t>(a) - first) & 1) != 0) continue;
+        return "%" + block[b].instruction->name + " at step " + std::to_string(block[b].at) + " doesn't wait for %" +
+               block[a].instruction->name + ", which touches the same bytes";
       }
     }
     return {};

@@ -96,7 +96,7 @@ std::optional<Digits> digits_of(const PlacedKernel& kernel) {
   const Nest& nest = kernel.touches.nest();
   if (nest.stores.size() != 1 || kernel.buffers.size() != 2 || kernel.inputs != 1) return {};
   const Store& store = nest.stores[0];
-  const Node& value = nest.nodes[static_cast<size_t>(store.value)];
+  const Node& value = nest.nodes[store.value];
   const NestBuffer &from = nest.buffers[0], &to = nest.buffers[1];
   const int64_t width = stored_bytes(to.type);
   const auto& touches = kernel.touches.all();
@@ -111,7 +111,7 @@ std::optional<Digits> digits_of(const PlacedKernel& kernel) {
   std::vector<Axis> axes;
   size_t counted = 0;
   for (const int32_t id : stored->loops) {
-    const Loop& loop = nest.loops[static_cast<size_t>(id)];
+    const Loop& loop = nest.loops[id];
     Axis axis{0, 0, loop.extent};
     for (const auto& term : value.affine.terms) {
       if (term.atom == loop.index) axis.from = term.coefficient, ++counted;

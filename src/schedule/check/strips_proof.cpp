@@ -13,9 +13,9 @@ namespace {
 class Swept {
  public:
   Swept(const Touches& touches, const Touch& touch, int32_t loop) : touches_(touches), touch_(touch), loop_(loop) {
-    const int64_t extent = touches.nest().loops[static_cast<size_t>(loop)].extent;
+    const int64_t extent = touches.nest().loops[loop].extent;
     for (const auto& term : touch.element->terms) {
-      const Node& atom = touches.nest().nodes[static_cast<size_t>(term.atom)];
+      const Node& atom = touches.nest().nodes[term.atom];
       if (atom.kind == NodeKind::kLoopIndex && atom.loop == loop) {
         step_ = term.coefficient;
       } else if (atom.kind != NodeKind::kLoopIndex && !touches.is_fixed_by(term.atom, {}, 0)) {
@@ -68,7 +68,7 @@ class StripsProof {
   };
 
   const Nest& nest() const { return kernel_.touches.nest(); }
-  const NestBuffer& buffer(int32_t b) const { return nest().buffers[static_cast<size_t>(b)]; }
+  const NestBuffer& buffer(int32_t b) const { return nest().buffers[b]; }
   /// The buffer's number among the outputs computed in strips; kNoId if it is none.
   int32_t tiled(int32_t b) const {
     for (size_t o = 0; o < strips_.outputs.size(); ++o) {
@@ -135,15 +135,15 @@ class StripsProof {
       if (o == kNoId) continue;
       const auto times = times_stored(kernel_.touches, touch);
       if (!times) return false;
-      stored[static_cast<size_t>(o)] += *times;
+      stored[o] += *times;
     }
     return std::ranges::all_of(stored, [&](Int128 n) { return n == strips_.elements; });
   }
 
   bool add_piece(int32_t p) {
-    const StripPiece& piece = strips_.pieces[static_cast<size_t>(p)];
-    const int32_t id = kernel_.touches.pieces()[static_cast<size_t>(p)];
-    const Loop& loop = nest().loops[static_cast<size_t>(id)];
+    const StripPiece& piece = strips_.pieces[p];
+    const int32_t id = kernel_.touches.pieces()[p];
+    const Loop& loop = nest().loops[id];
     if (loop.kind != LoopKind::kParallel || loop.extent != piece.extent || piece.extent <= 0) return false;
     Sweep sweep{&piece, {}, {}};
     for (const Touch& touch : kernel_.touches.all()) {

@@ -34,14 +34,14 @@ bool Touches::is_one_piece() const {
 
 bool Touches::runs_at_once(int32_t piece) const {
   if (pieces_.empty()) return true;
-  const Loop& outer = loop(pieces_[static_cast<size_t>(piece)]);
+  const Loop& outer = loop(pieces_[piece]);
   return outer.kind != LoopKind::kParallel || outer.extent <= 1;
 }
 
 void Touches::find_needs() {
   const auto count = static_cast<int32_t>(pieces_.size());
-  for (int32_t p = 0; p < count; ++p) need_loop(first_, pieces_[static_cast<size_t>(p)], p);
-  for (int32_t p = count; p-- > 0;) need_loop(last_, pieces_[static_cast<size_t>(p)], p);
+  for (int32_t p = 0; p < count; ++p) need_loop(first_, pieces_[p], p);
+  for (int32_t p = count; p-- > 0;) need_loop(last_, pieces_[p], p);
 }
 
 void Touches::need(Needed& needed, NodeId id, int32_t piece) {
@@ -68,7 +68,7 @@ void Touches::need_block(Needed& needed, int32_t id, int32_t piece) {
     if (item.kind == Item::kNode) need(needed, item.id, piece);
     if (item.kind == Item::kLoop) need_loop(needed, item.id, piece);
     if (item.kind != Item::kStore) continue;
-    const Store& store = nest_.stores[static_cast<size_t>(item.id)];
+    const Store& store = nest_.stores[item.id];
     need(needed, store.value, piece);
     need(needed, store.guard, piece);
     for (const auto& term : store.index.terms) need(needed, term.atom, piece);
@@ -107,7 +107,7 @@ void Touches::walk(int32_t id, std::vector<int32_t>& loops, const Touch& within)
       continue;
     }
     if (item.kind == Item::kStore) {
-      const Store& store = nest_.stores[static_cast<size_t>(item.id)];
+      const Store& store = nest_.stores[item.id];
       touch.buffer = store.buffer;
       touch.stores = true;
       touch.element = &store.index;

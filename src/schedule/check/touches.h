@@ -53,9 +53,9 @@ class Touches {
     int32_t loop = kNoId;
     int64_t from = 0, to = 0;
   };
-  const Node& node(NodeId id) const { return nest_.nodes[static_cast<size_t>(id)]; }
-  const Loop& loop(int32_t id) const { return nest_.loops[static_cast<size_t>(id)]; }
-  const Block& block(int32_t id) const { return nest_.blocks[static_cast<size_t>(id)]; }
+  const Node& node(NodeId id) const { return nest_.nodes[id]; }
+  const Loop& loop(int32_t id) const { return nest_.loops[id]; }
+  const Block& block(int32_t id) const { return nest_.blocks[id]; }
   bool stores_within(int32_t block) const;
   bool is_one_piece() const;
   /// By node and by loop: the number of a piece that needs it.

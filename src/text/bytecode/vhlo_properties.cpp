@@ -387,10 +387,9 @@ Result<EntryPool::Number> VhloProperties::plain(const MlirAttribute& attribute, 
   const std::string_view type = colon == text.npos ? "i64" : text.substr(colon + 3);
   if (type == "f32" || type == "f64") {
     LT_ASSIGN_OR_RETURN(const std::string_view digits, values_.number(attribute));
-    double value = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    if (builtin || error != std::errc() || end != digits.data() + digits.size()) return unknown();
-    return pool_.vhlo_float(value, type == "f64");
+    const std::optional<double> value = mlir_number(digits, type == "f64");
+    if (builtin || !value) return unknown();
+    return pool_.vhlo_float(*value, type == "f64");
   }
   const bool integer = type.starts_with('i') || type.starts_with("ui");
   if (!integer || !vhlo_type_code(type)) return unknown();

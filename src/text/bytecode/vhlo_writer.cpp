@@ -186,7 +186,7 @@ class VhloWriter {
       const auto found = values_.find(use.name);
       if (found == values_.end() || use.part >= std::ssize(found->second.types)) return unsupported(operation);
       all.push_back(found->second.first + static_cast<Number>(use.part));
-      if (types) types->push_back(found->second.types[static_cast<size_t>(use.part)]);
+      if (types) types->push_back(found->second.types[use.part]);
     }
     return all;
   }

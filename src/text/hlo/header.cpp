@@ -15,7 +15,7 @@ const Shape* find_subshape(const Shape& shape, const ShapeIndex& index) {
   const Shape* at = &shape;
   for (const int64_t i : index) {
     if (!at->is_tuple() || i < 0 || static_cast<size_t>(i) >= at->elements.size()) return nullptr;
-    at = &at->elements[static_cast<size_t>(i)];
+    at = &at->elements[i];
   }
   return at;
 }
@@ -189,7 +189,7 @@ Status HloParser::check_header() {
   }
   const auto is_part = [&](int64_t parameter, const ShapeIndex& index) {
     return parameter >= 0 && parameter < static_cast<int64_t>(parameters.size()) &&
-           find_subshape(parameters[static_cast<size_t>(parameter)]->shape, index);
+           find_subshape(parameters[parameter]->shape, index);
   };
   for (const AliasEntry& entry : module_->input_output_alias) {
     if (!find_subshape(module_->entry->root->shape, entry.output)) {

@@ -154,7 +154,7 @@ Status HloParser::check_parameters(const Scanner& scanner, const Computation& co
   if (count == static_cast<int64_t>(parameters.size())) return {};
   for (const auto& instruction : computation.instructions()) {
     const auto* parameter = instruction->if_as<ParameterAttributes>();
-    if (!parameter || parameters[static_cast<size_t>(parameter->number)] == instruction.get()) continue;
+    if (!parameter || parameters[parameter->number] == instruction.get()) continue;
     return scanner.fault(instruction->place, fmt::format("found a second parameter({})", parameter->number));
   }
   return {};

@@ -126,8 +126,8 @@ Status read_layout(Scanner& scanner, Shape& shape) {
   std::vector<bool> seen(shape.dims.size(), false);
   bool permutation = layout.minor_to_major.size() == shape.dims.size();
   for (const int64_t d : layout.minor_to_major) {
-    permutation = permutation && d >= 0 && d < shape.rank() && !seen[static_cast<size_t>(d)];
-    if (permutation) seen[static_cast<size_t>(d)] = true;
+    permutation = permutation && d >= 0 && d < shape.rank() && !seen[d];
+    if (permutation) seen[d] = true;
   }
   if (!permutation) {
     return scanner.fault(

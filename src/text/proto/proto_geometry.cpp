@@ -26,7 +26,7 @@ void window_part(std::string& out, std::string_view key, const std::vector<WireM
 std::string labels(std::string_view letters, const std::vector<int64_t>& at, const std::vector<int64_t>& spatial) {
   std::string text(at.size() + spatial.size(), '?');
   const auto put = [&](int64_t position, char label) {
-    if (position >= 0 && static_cast<size_t>(position) < text.size()) text[static_cast<size_t>(position)] = label;
+    if (position >= 0 && static_cast<size_t>(position) < text.size()) text[position] = label;
   };
   for (size_t i = 0; i < at.size(); ++i) put(at[i], letters[i]);
   for (size_t i = 0; i < spatial.size() && i < 10; ++i) put(spatial[i], static_cast<char>('0' + i));

@@ -21,7 +21,7 @@ std::string shape_at(const Shape& shape, const ShapeIndex& index) {
   const Shape* at = &shape;
   for (const int64_t i : index) {
     if (i < 0 || static_cast<size_t>(i) >= at->elements.size()) return {};
-    at = &at->elements[static_cast<size_t>(i)];
+    at = &at->elements[i];
   }
   return to_string(*at);
 }

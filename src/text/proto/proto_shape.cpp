@@ -31,7 +31,7 @@ RareLayout rare_layout(const WireMessage& proto, WireFault& fault) {
   for (const int64_t level : proto.integers(kDimLevels)) {
     constexpr std::string_view kLetters = "DCSH";
     if (!rare.dim_levels.empty()) rare.dim_levels += ',';
-    rare.dim_levels += level >= 0 && level < 4 ? kLetters[static_cast<size_t>(level)] : 'D';
+    rare.dim_levels += level >= 0 && level < 4 ? kLetters[level] : 'D';
   }
   rare.tail_alignment = std::max<int64_t>(1, proto.integer(kTailAlignment, 1));
   const auto type = [&](uint32_t number) {

@@ -96,9 +96,7 @@ Status make_approximate_top_k(ModuleMaker& maker, Scope& scope, const MlirOperat
     shapes.push_back(arrays[i]->shape);
     Dims rest = arrays[i]->shape.dims;
     const bool fits = d >= 0 && d < arrays[i]->shape.rank() && operation.types[i].rank() == arrays[i]->shape.rank();
-    if (fits)
-      rest[static_cast<size_t>(d)] =
-          std::min(rest[static_cast<size_t>(d)], operation.types[i].dims[static_cast<size_t>(d)]);
+    if (fits) rest[d] = std::min(rest[d], operation.types[i].dims[d]);
     if (!fits || rest != operation.types[i].dims) {
       return maker.fault(operation.place, "ApproxTopK: a result isn't the first elements of its array");
     }

@@ -36,7 +36,7 @@ std::optional<Value> known_value(const Instruction& i, int depth = 0) {
   std::vector<Value> operands;
   for (const Instruction* operand : i.operands) {
     if (i.opcode == Opcode::kGetDimensionSize && operand->shape.is_array() && !has_unknown_extent(operand->shape)) {
-      const int64_t extent = operand->shape.dims[static_cast<size_t>(i.as<DimensionsAttributes>().dimensions[0])];
+      const int64_t extent = operand->shape.dims[i.as<DimensionsAttributes>().dimensions[0]];
       Literal size(i.shape);
       size.data<int32_t>()[0] = static_cast<int32_t>(extent);
       return std::make_shared<const Literal>(std::move(size));

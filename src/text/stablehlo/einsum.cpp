@@ -124,7 +124,7 @@ class Einsum {
     Shape shape = Shape::array(operation_.types[0].type, {});
     const auto keep = [&](size_t k, int label) {
       labels.push_back(label);
-      shape.dims.push_back(values_[k]->shape.dims[static_cast<size_t>(place_of(labels_[k], label))]);
+      shape.dims.push_back(values_[k]->shape.dims[place_of(labels_[k], label)]);
     };
     for (const int label : a) {
       if (!has(b, label)) continue;
@@ -154,7 +154,7 @@ class Einsum {
     Shape shape = Shape::array(values_[0]->shape.type, {});
     for (const int label : result_) {
       order.push_back(place_of(labels_[0], label));
-      shape.dims.push_back(values_[0]->shape.dims[static_cast<size_t>(order.back())]);
+      shape.dims.push_back(values_[0]->shape.dims[order.back()]);
     }
     LT_ASSIGN_OR_RETURN(values_[0], maker_.add(scope_, operation_, Opcode::kTranspose, std::move(shape), {values_[0]},
                                                {{"dimensions", braced_dims(order)}}));

@@ -155,7 +155,7 @@ void ModuleMaker::read_donations(const MlirOperation& main) {
     const MlirAttribute* output = find_attribute(arguments[i].attributes, "tf.aliasing_output");
     const Result<int64_t> number = output ? values_.integer(*output) : Result<int64_t>(-1);
     const bool fits = number.ok() && *number >= 0 && *number < static_cast<int64_t>(main.types.size()) &&
-                      same_shape(main.types[static_cast<size_t>(*number)], arguments[i].type);
+                      same_shape(main.types[*number], arguments[i].type);
     if (fits && taken.insert(*number).second) {
       AliasEntry entry;
       entry.operand = parameter;
@@ -205,7 +205,7 @@ std::optional<AliasEntry> ModuleMaker::alias_of(const MlirAttribute& entry, cons
                     find_attribute(arguments[a].attributes, "jax.buffer_donor") ||
                     std::ranges::any_of(module_->input_output_alias,
                                         [&](const AliasEntry& known) { return known.operand == *parameter; });
-  if (said || !same_shape(main.types[static_cast<size_t>(result)], arguments[a].type)) return std::nullopt;
+  if (said || !same_shape(main.types[result], arguments[a].type)) return std::nullopt;
   AliasEntry made;
   made.operand = *parameter;
   if (tuple) made.output = {result};

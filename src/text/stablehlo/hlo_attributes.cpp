@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "ops/number_text.h"
 #include "ops/text_cursor.h"
 #include "text/stablehlo/hlo_windows.h"
 #include "text/stablehlo/meshes.h"
@@ -91,7 +92,11 @@ class Collector {
                    : rows(attribute);
       case Spell::kNumber: {
         LT_ASSIGN_OR_RETURN(const std::string_view number, values_.number(attribute));
-        return std::string(number);
+        const std::optional<double> value = number.starts_with("0x") ? mlir_number(number, false) : std::nullopt;
+        if (!value) return std::string(number);
+        std::string text;
+        append_real(static_cast<float>(*value), text);
+        return text;
       }
       case Spell::kHandle: {
         LT_ASSIGN_OR_RETURN(const MlirAttributes fields, values_.fields(attribute));

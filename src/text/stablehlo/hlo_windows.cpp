@@ -143,8 +143,8 @@ Result<std::string> raw_labels(const MlirAttribute& attribute, const MlirValues&
     }
     std::string labels(spatial.size() + 2, '?');
     const auto put = [&](int64_t at, char label) {
-      const bool known = at >= 0 && at < static_cast<int64_t>(labels.size()) && labels[static_cast<size_t>(at)] == '?';
-      if (known) labels[static_cast<size_t>(at)] = label;
+      const bool known = at >= 0 && at < static_cast<int64_t>(labels.size()) && labels[at] == '?';
+      if (known) labels[at] = label;
       return known;
     };
     bool each_once = spatial.size() < 10;

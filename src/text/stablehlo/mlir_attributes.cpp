@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "ops/number_text.h"
 #include "ops/op_rule.h"
 #include "ops/text_cursor.h"
 #include "text/hlo/scanner.h"
@@ -282,6 +283,8 @@ std::string mlir_symbol(std::string_view name) {
 }
 
 std::string mlir_float(std::string_view number) {
+  float value = 0;
+  if (read_real(number, value) == nullptr && !std::isfinite(value)) return fmt::format("0x{:08X}", bits_of(value));
   std::string text(number);
   const size_t exponent = std::min(text.find_first_of("eE"), text.size());
   if (text.find('.') == text.npos) text.insert(exponent, ".0");

@@ -29,7 +29,7 @@ std::string mlir_list(const Dims& dims);          ///< [1, 2]
 std::string mlir_array(const Dims& dims);         ///< array<i64: 1, 2>
 std::string mlir_quote(std::string_view text);    ///< with MLIR's escapes
 std::string mlir_symbol(std::string_view name);   ///< @name or @"na-me"
-std::string mlir_float(std::string_view number);  ///< with the decimal point that MLIR requires
+std::string mlir_float(std::string_view number);  ///< f32, with the decimal point that MLIR requires, or bits
 std::string joined(const std::vector<MlirText>& attributes);
 
 }  // namespace lowtide::engine

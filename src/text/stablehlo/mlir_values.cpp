@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cctype>
+#include <charconv>
 
 #include "text/stablehlo/dense.h"
 #include "text/stablehlo/mlir_reader.h"
@@ -148,6 +150,19 @@ Result<std::string> MlirValues::string(const MlirAttribute& attribute) const {
   const size_t end = attribute.text.starts_with('"') ? end_of_string(attribute.text, 0) : std::string_view::npos;
   if (end == std::string_view::npos) return fault(attribute, "expected a string");
   return mlir_unquote(attribute.text.substr(1, end - 2));
+}
+
+std::optional<double> mlir_number(std::string_view text, bool is_double) {
+  const char* const end = text.data() + text.size();
+  if (!text.starts_with("0x")) {
+    double value = 0;
+    const auto [stop, error] = std::from_chars(text.data(), end, value);
+    return error == std::errc() && stop == end ? std::optional(value) : std::nullopt;
+  }
+  uint64_t bits = 0;
+  const auto [stop, error] = std::from_chars(text.data() + 2, end, bits, 16);
+  if (error != std::errc() || stop != end || (!is_double && bits >> 32 != 0)) return std::nullopt;
+  return is_double ? std::bit_cast<double>(bits) : std::bit_cast<float>(static_cast<uint32_t>(bits));
 }
 
 std::string mlir_unquote(std::string_view inner) {

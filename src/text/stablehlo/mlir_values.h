@@ -10,6 +10,8 @@
 
 namespace lowtide::engine {
 
+/// A float of decimal digits or, as infinities and NaNs are written, of the hexadecimal digits of its bits.
+std::optional<double> mlir_number(std::string_view text, bool is_double);
 std::string mlir_unquote(std::string_view inner);  ///< resolves the escapes in the text between quotes
 
 class MlirValues {

@@ -84,12 +84,11 @@ Result<Instruction*> ModuleMaker::value(Scope& scope, const MlirUse& use) {
       return fault(use.place, fmt::format("'%{}' has {} result{}, found '#{}'", use.name, found->second.size(),
                                           found->second.size() == 1 ? "" : "s", use.part));
     }
-    Part& part = found->second[static_cast<size_t>(use.part)];
+    Part& part = found->second[use.part];
     if (!part.value) {
       const MlirOperation none;
-      LT_ASSIGN_OR_RETURN(part.value, add(scope, none, Opcode::kGetTupleElement,
-                                          part.tuple->shape.elements[static_cast<size_t>(part.index)], {part.tuple},
-                                          {{"index", std::to_string(part.index)}}));
+      LT_ASSIGN_OR_RETURN(part.value, add(scope, none, Opcode::kGetTupleElement, part.tuple->shape.elements[part.index],
+                                          {part.tuple}, {{"index", std::to_string(part.index)}}));
       part.value->metadata = part.tuple->metadata;
       part.value->place = part.tuple->place;
     }
@@ -259,7 +258,7 @@ Result<Instruction*> ModuleMaker::broadcast(Scope& scope, const MlirOperation& o
   Dims kept_extents, kept;
   for (size_t d = 0; d < dims.size(); ++d) {
     const bool known = dims[d] >= 0 && dims[d] < static_cast<int64_t>(extents.size());
-    if (known && operand->shape.dims[d] == 1 && extents[static_cast<size_t>(dims[d])] != 1) continue;
+    if (known && operand->shape.dims[d] == 1 && extents[dims[d]] != 1) continue;
     kept_extents.push_back(operand->shape.dims[d]);
     kept.push_back(dims[d]);
   }

@@ -49,8 +49,8 @@ Status make_torch_index_select(ModuleMaker& maker, Scope& scope, const MlirOpera
                        "torch_index_select: 'dim' must be a dimension of the array behind its batches");
   }
   Dims batch, offsets, sizes = from.dims;
-  for (int64_t b = 0; b < batches; ++b) batch.push_back(b), sizes[static_cast<size_t>(b)] = 1;
-  sizes[static_cast<size_t>(dim)] = 1;
+  for (int64_t b = 0; b < batches; ++b) batch.push_back(b), sizes[b] = 1;
+  sizes[dim] = 1;
   const int64_t inserted = indices.rank() - batches;
   for (int64_t d = batches; d < from.rank(); ++d) {
     if (d != dim) offsets.push_back(d < dim ? d : d - 1 + inserted);

@@ -111,8 +111,8 @@ Status broadcast_operands(ModuleMaker& maker, Scope& scope, const MlirOperation&
     }
     for (size_t d = 0; d < std::min(dims.size(), rank); ++d) {
       if (dims[d] < 0 || dims[d] >= static_cast<int64_t>(extents.size())) continue;
-      int64_t& extent = extents[static_cast<size_t>(dims[d])];  // the operands determine `?`
-      if (operation.types[0].dims[static_cast<size_t>(dims[d])] == kUnboundedDim && extent < operand->shape.dims[d]) {
+      int64_t& extent = extents[dims[d]];  // the operands determine `?`
+      if (operation.types[0].dims[dims[d]] == kUnboundedDim && extent < operand->shape.dims[d]) {
         extent = operand->shape.dims[d];
       }
     }
@@ -276,7 +276,7 @@ Status make_all_to_all(ModuleMaker& maker, Scope& scope, const MlirOperation& op
   for (Instruction* operand : operands) {
     const Shape whole = operand->shape;
     if (split < 0 || split >= whole.rank() || join < 0 || join >= whole.rank() || count < 1 ||
-        whole.dims[static_cast<size_t>(split)] % count != 0) {
+        whole.dims[split] % count != 0) {
       return maker.fault(operation.place,
                          "all_to_all: expected dimensions of the operand, and a count that divides one");
     }
@@ -297,7 +297,7 @@ Status make_all_to_all(ModuleMaker& maker, Scope& scope, const MlirOperation& op
         order.push_back(d);
       }
       Shape turned = parts;
-      for (size_t d = 0; d < order.size(); ++d) turned.dims[d] = parts.dims[static_cast<size_t>(order[d])];
+      for (size_t d = 0; d < order.size(); ++d) turned.dims[d] = parts.dims[order[d]];
       joined.dims[s] /= count;
       joined.dims[j] *= count;
       LT_ASSIGN_OR_RETURN(moved, maker.add(scope, operation, Opcode::kReshape, parts, {moved}));

@@ -52,10 +52,10 @@ Status StableHloPrinter::print_bitcast(const Instruction& bitcast) {
   const Dims source = major_to_minor(from), target = major_to_minor(bitcast.shape);
   Shape bytes = Shape::array(from.type, {}), seen = bytes;
   Dims back(target.size());
-  for (const int64_t d : source) bytes.dims.push_back(from.dims[static_cast<size_t>(d)]);
+  for (const int64_t d : source) bytes.dims.push_back(from.dims[d]);
   for (size_t d = 0; d < target.size(); ++d) {
-    seen.dims.push_back(bitcast.shape.dims[static_cast<size_t>(target[d])]);
-    back[static_cast<size_t>(target[d])] = static_cast<int64_t>(d);
+    seen.dims.push_back(bitcast.shape.dims[target[d]]);
+    back[target[d]] = static_cast<int64_t>(d);
   }
   const auto step = [&](const std::string& operand, const char* operation, const std::string& properties,
                         const Shape& type, const Shape& result) {

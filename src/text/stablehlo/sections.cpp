@@ -31,7 +31,7 @@ Status choose_section(std::string& text, int64_t number, const std::string& name
   if (number > count || (number == 0 && count == 0)) {
     return Status::input(fmt::format("{}: there is no program {} among {}", name, number, count));
   }
-  const auto [first, last] = sections[static_cast<size_t>(std::max<int64_t>(number, 1) - 1)];
+  const auto [first, last] = sections[std::max<int64_t>(number, 1) - 1];
   for (size_t i = 0; i < text.size(); ++i) {
     if ((i < first || i >= last) && text[i] != '\n') text[i] = ' ';
   }

@@ -139,7 +139,7 @@ std::string tiled(const Mesh& mesh, const std::vector<std::vector<Axis>>& dimens
     order_of.reshape = reshape;
     order_of.transpose = order;
     Dims ids;
-    for (const int64_t id : order_of.ids()) ids.push_back(mesh.device_ids[static_cast<size_t>(id)]);
+    for (const int64_t id : order_of.ids()) ids.push_back(mesh.device_ids[id]);
     return fmt::format("{{devices=[{}]{}{}}}", fmt::join(tile, ","), fmt::join(ids, ","),
                        used < total ? " last_tile_dim_replicate" : "");
   }
