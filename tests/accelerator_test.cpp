@@ -182,7 +182,7 @@ Status for_each_left_out(Program& program, std::vector<ProgramStep>& steps, cons
     const std::vector<int32_t> whole = step.after;
     for (size_t k = 0; k < whole.size(); ++k) {
       step.after.erase(step.after.begin() + static_cast<std::ptrdiff_t>(k));
-      LT_RETURN_IF_ERROR(f(step, steps[static_cast<size_t>(whole[k])]));
+      LT_RETURN_IF_ERROR(f(step, steps[whole[k]]));
       step.after = whole;
     }
     for (auto& block : step.blocks) LT_RETURN_IF_ERROR(for_each_left_out(program, block, f));

@@ -171,7 +171,7 @@ class ModuleTest {
     for (const Instruction* parameter : module_.entry->parameters()) {
       int32_t leaf = 0;
       if (!parameter) return false;
-      bind(*parameter, arguments[static_cast<size_t>(parameter->as<ParameterAttributes>().number)], leaf);
+      bind(*parameter, arguments[parameter->as<ParameterAttributes>().number], leaf);
     }
     return true;
   }

@@ -172,7 +172,7 @@ class Test {
     }
     nlohmann::json entry{{"program", fs::path(path_).filename()}, {"name", name}, {"ptx", file}};
     for (const GridLaunch& launch : plan.launches) {
-      const int64_t extent = plan.scalar.pieces[static_cast<size_t>(launch.piece)].figures.extent;
+      const int64_t extent = plan.scalar.pieces[launch.piece].figures.extent;
       entry["launches"].push_back({{"threads", launch.threads()}, {"blocks", launch.blocks}, {"extent", extent}});
     }
     return entry;

@@ -142,6 +142,17 @@ void turn_into(Instruction& instruction, Opcode opcode, std::vector<Instruction*
   instruction.extra.clear();
 }
 
+Instruction* append_new(Computation& computation, std::string name, Opcode opcode, Shape shape,
+                        std::vector<Instruction*> operands, Attributes attributes) {
+  auto made = std::make_unique<Instruction>();
+  made->opcode = opcode;
+  made->name = std::move(name);
+  made->shape = std::move(shape);
+  made->operands = std::move(operands);
+  made->attributes = std::move(attributes);
+  return computation.append(std::move(made));
+}
+
 std::unique_ptr<Instruction> copy_of(const Instruction& instruction) {
   auto copy = std::make_unique<Instruction>(instruction);
   copy->parent = nullptr;

@@ -78,6 +78,10 @@ const Literal* known_constant(const Instruction& instruction);
 /// Turns the instruction into another operation of the same name and shape, without called computations or notes.
 void turn_into(Instruction& instruction, Opcode opcode, std::vector<Instruction*> operands, Attributes attributes = {});
 
+/// Appends a new instruction. The name must be unused.
+Instruction* append_new(Computation& computation, std::string name, Opcode opcode, Shape shape,
+                        std::vector<Instruction*> operands, Attributes attributes = {});
+
 /// A copy of `instruction` in no computation, with the original's operands.
 std::unique_ptr<Instruction> copy_of(const Instruction& instruction);
 

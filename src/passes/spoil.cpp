@@ -9,12 +9,7 @@ bool is_float(const Instruction& i) { return i.shape.is_array() && is_floating(i
 
 Instruction* negated(Instruction* array) {
   Computation& computation = *array->parent;
-  auto made = std::make_unique<Instruction>();
-  made->opcode = Opcode::kNegate;
-  made->name = unused_name(computation, "spoilt");
-  made->shape = array->shape;
-  made->operands = {array};
-  return computation.append(std::move(made));
+  return append_new(computation, unused_name(computation, "spoilt"), Opcode::kNegate, array->shape, {array});
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ class AcceleratorProgram final : public LoadedProgram {
     arena_ = device_.allocate(p.temp_bytes);
     for (const Storage& s : p.storages)
       homes_.push_back(s.is_in_arena() ? arena_ + s.offset : device_.allocate(s.bytes));
-    for (const Slot& s : p.slots) slots_.push_back(homes_[static_cast<size_t>(s.storage)] + s.offset);
+    for (const Slot& s : p.slots) slots_.push_back(homes_[s.storage] + s.offset);
     record_.kernels = p.kernels;
     record_.distinct = static_cast<int64_t>(std::set<Grid>(kernels_.begin(), kernels_.end()).size());
   }
@@ -67,7 +67,7 @@ class AcceleratorProgram final : public LoadedProgram {
       if (storage.kind != StorageKind::kArgument && storage.kind != StorageKind::kConstant) continue;
       const void* const from = storage.kind == StorageKind::kConstant
                                    ? static_cast<const void*>(storage.constant->bytes().data())
-                                   : memory.arguments[static_cast<size_t>(storage.number)];
+                                   : memory.arguments[storage.number];
       const Device::Stream copies = device_.make_stream();
       device_.enqueue(copies, [=, this] { return device_.to_device(homes_[s], from, p.storages[s].bytes); });
       device_.wait(work, device_.record(copies));
@@ -83,15 +83,15 @@ class AcceleratorProgram final : public LoadedProgram {
       const Storage& storage = p.storages[s];
       if (storage.is_in_arena() || (storage.kind == StorageKind::kArgument && !storage.holds_output)) continue;
       auto& from = storage.kind == StorageKind::kOutput ? memory.outputs : memory.arguments;
-      host[s] = static_cast<std::byte*>(from[static_cast<size_t>(storage.number)]);
+      host[s] = static_cast<std::byte*>(from[storage.number]);
       const Device::Stream copies = device_.make_stream();
       device_.wait(copies, done);
       device_.enqueue(copies, [=, this] { return device_.to_host(host[s], homes_[s], p.storages[s].bytes); });
     }
     results_.clear();
     for (const int32_t slot : p.output_slots) {
-      const Slot& of = p.slots[static_cast<size_t>(slot)];
-      std::byte* const at = host[static_cast<size_t>(of.storage)];
+      const Slot& of = p.slots[slot];
+      std::byte* const at = host[of.storage];
       results_.push_back(at ? at + of.offset : nullptr);
     }
     LT_RETURN_IF_ERROR(device_.synchronize());
@@ -102,7 +102,7 @@ class AcceleratorProgram final : public LoadedProgram {
   }
 
  private:
-  int64_t bytes(int32_t slot) const { return shared_program()->slots[static_cast<size_t>(slot)].bytes; }
+  int64_t bytes(int32_t slot) const { return shared_program()->slots[slot].bytes; }
 
   /// The block's graph with slots at these addresses, recorded when it is first needed.
   DeviceGraph& graph(const Block& block, const Slots& slots, ThreadPool& pool) {
@@ -118,8 +118,7 @@ class AcceleratorProgram final : public LoadedProgram {
 
   static void rotate(const ProgramStep& step, Slots& slots) {
     const Slots before = slots;
-    for (size_t i = 0; i < step.to.size(); ++i)
-      slots[static_cast<size_t>(step.to[i])] = before[static_cast<size_t>(step.from[i])];
+    for (size_t i = 0; i < step.to.size(); ++i) slots[step.to[i]] = before[step.from[i]];
   }
 
   void record(const Block& block, Slots slots, DeviceGraph& graph, ThreadPool& pool) {
@@ -136,8 +135,8 @@ class AcceleratorProgram final : public LoadedProgram {
     if (step.kind == StepKind::kConditional)
       return [this, &step, slots, &pool](auto& touched) { return branch(step, slots, touched, pool); };
     std::vector<DeviceRange> ranges;
-    for (const int32_t s : step.reads) ranges.push_back({slots[static_cast<size_t>(s)], bytes(s), false});
-    for (const int32_t s : step.writes) ranges.push_back({slots[static_cast<size_t>(s)], bytes(s), true});
+    for (const int32_t s : step.reads) ranges.push_back({slots[s], bytes(s), false});
+    for (const int32_t s : step.writes) ranges.push_back({slots[s], bytes(s), true});
     const std::shared_ptr<LibraryRoutine> routine = step.kind == StepKind::kKernel || step.kind == StepKind::kCopy
                                                         ? nullptr
                                                         : interpreted_routine(*step.instruction);
@@ -147,7 +146,7 @@ class AcceleratorProgram final : public LoadedProgram {
       for (const DeviceRange& r : ranges) at.push_back(device_.on_device(r.begin, r.bytes));
       const size_t reads = step.reads.size();
       if (step.kind == StepKind::kKernel) {
-        kernels_[static_cast<size_t>(step.region)]->run(at, device_.chance());
+        kernels_[step.region]->run(at, device_.chance());
       } else if (step.kind == StepKind::kCopy) {
         move_at_once(ranges, reads);
       } else {
@@ -172,7 +171,7 @@ class AcceleratorProgram final : public LoadedProgram {
   /// What decides, brought to the host.
   Result<int64_t> decision(const ProgramStep& step, const Slots& slots, ElementType type,
                            std::set<DeviceRange>& touched) {
-    const DeviceRange range{slots[static_cast<size_t>(step.predicate)], bytes(step.predicate), false};
+    const DeviceRange range{slots[step.predicate], bytes(step.predicate), false};
     touched.insert(range);
     Literal value(Shape::scalar(type));
     LT_RETURN_IF_ERROR(device_.to_host(value.bytes().data(), range.begin, range.bytes));
@@ -227,7 +226,7 @@ class AcceleratorProgram final : public LoadedProgram {
     if (!value.ok()) co_return value.status();
     const auto last = std::ssize(step.blocks) - 1;
     const int64_t taken = type == ElementType::kPred ? 1 - *value : *value < 0 || *value > last ? last : *value;
-    const DeviceWork once = replay(step.blocks[static_cast<size_t>(taken)], slots, touched, pool);
+    const DeviceWork once = replay(step.blocks[taken], slots, touched, pool);
     while (once.goes_on()) co_yield 0;
     co_return once.status();
   }

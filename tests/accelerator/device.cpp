@@ -75,7 +75,7 @@ DeviceWork DeviceGraph::replay(Device& device, int32_t last) {
   const auto let_begin = [&](size_t n) { open.emplace_back(n, nodes_[n].launch(nodes_[n].touched)); };
   for (size_t n = 0; n < nodes_.size(); ++n) {
     waits[n] = nodes_[n].after.size();
-    for (const int32_t on : nodes_[n].after) waiting[static_cast<size_t>(on)].push_back(n);
+    for (const int32_t on : nodes_[n].after) waiting[on].push_back(n);
     if (waits[n] == 0) let_begin(n);
   }
   while (!open.empty()) {

@@ -25,7 +25,7 @@ std::vector<array> unrolled(const array& w, const array& h, const array& xs, boo
     const int at = reverse ? static_cast<int>(xs.shape(0)) - 1 - t : t;
     auto [next, y] = cell(w, carry, {take(xs, at, 0)});
     carry = next;
-    ys[static_cast<size_t>(at)] = y[0];
+    ys[at] = y[0];
   }
   return {carry[0], stack(ys), carry[1]};
 }

@@ -209,11 +209,11 @@ TEST(ArraysMemory, ThreadsHaveStreamsOfTheirOwn) {
         x = x + 1.0F;
         x.eval();
       }
-      found[static_cast<size_t>(t)] = sum(x).item<float>();
+      found[t] = sum(x).item<float>();
     });
   }
   for (std::thread& thread : threads) thread.join();
-  for (int t = 0; t < 8; ++t) EXPECT_EQ(found[static_cast<size_t>(t)], 4096.0F * static_cast<float>(t + 5));
+  for (int t = 0; t < 8; ++t) EXPECT_EQ(found[t], 4096.0F * static_cast<float>(t + 5));
 }
 
 TEST(ArraysMemory, BytesOfTheCallersAreNotCopied) {

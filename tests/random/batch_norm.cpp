@@ -13,7 +13,7 @@ constexpr double kEpsilons[] = {0.125, 0.25, 0.5, 1};  ///< large enough that an
 
 double elements_per_feature(const Instruction& norm) {
   const Shape& x = norm.operand(0).shape;
-  const int64_t extent = x.dims[static_cast<size_t>(norm.as<BatchNormAttributes>().feature_index)];
+  const int64_t extent = x.dims[norm.as<BatchNormAttributes>().feature_index];
   return static_cast<double>(element_count(x)) / static_cast<double>(extent);
 }
 
@@ -110,7 +110,7 @@ std::optional<Start> start(Scope& scope, Draws& choices, int vectors) {
   if (!x) return {};
   Start norm;
   norm.attributes = {choices.of(kEpsilons), choices.below(x->shape.rank())};
-  norm.vector = with_dims(x->shape, {x->shape.dims[static_cast<size_t>(norm.attributes.feature_index)]});
+  norm.vector = with_dims(x->shape, {x->shape.dims[norm.attributes.feature_index]});
   norm.operands = {x};
   for (int k = 0; k < vectors; ++k) norm.operands.push_back(value_of_shape(scope, choices, norm.vector));
   return norm;

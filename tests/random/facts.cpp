@@ -373,13 +373,13 @@ Maybe fact_of_ordinary(const Instruction& i, const Facts& operands) {
     case Opcode::kDot: {
       double count = 1;
       for (const int64_t d : i.as<DotAttributes>().lhs_contracting_dims) {
-        count *= static_cast<double>(i.operand(0).shape.dims[static_cast<size_t>(d)]);
+        count *= static_cast<double>(i.operand(0).shape.dims[d]);
       }
       return contracted(i.shape, operands[0], operands[1], count);
     }
     case Opcode::kConvolution: {
       const auto& a = i.as<ConvolutionAttributes>();
-      const auto features = i.operand(1).shape.dims[static_cast<size_t>(a.kernel_input_feature)];
+      const auto features = i.operand(1).shape.dims[a.kernel_input_feature];
       return contracted(i.shape, operands[0], operands[1], window_size(a.window) * static_cast<double>(features));
     }
     case Opcode::kScatter: return scattered(i, operands);
@@ -389,7 +389,7 @@ Maybe fact_of_ordinary(const Instruction& i, const Facts& operands) {
       return of_parts(operands);
     }
     case Opcode::kTuple: return of_parts(operands);
-    case Opcode::kGetTupleElement: return operands[0].parts[static_cast<size_t>(i.as<TupleIndexAttributes>().index)];
+    case Opcode::kGetTupleElement: return operands[0].parts[i.as<TupleIndexAttributes>().index];
     case Opcode::kCall:
     case Opcode::kMap: return fact_of(*i.called[0], operands);
     case Opcode::kWhile: return looped(i, operands[0]);
@@ -425,7 +425,7 @@ Maybe fact_of(const Computation& computation, const Facts& arguments) {
   for (const auto& i : computation.instructions()) {
     Maybe fact;
     if (i->opcode == Opcode::kParameter) {
-      fact = arguments[static_cast<size_t>(i->as<ParameterAttributes>().number)];
+      fact = arguments[i->as<ParameterAttributes>().number];
     } else {
       Facts operands;
       for (const Instruction* operand : i->operands) operands.push_back(find(operand));

@@ -39,7 +39,7 @@ class Draws {
   bool one_in(int64_t n) { return below(n) == 0; }
   template <class List>
   const auto& of(const List& list) {
-    return list[static_cast<size_t>(below(static_cast<int64_t>(std::size(list))))];
+    return list[below(static_cast<int64_t>(std::size(list)))];
   }
 
  private:

@@ -12,8 +12,7 @@ namespace {
 Dims shuffled(Draws& choices, int64_t count) {
   Dims order(static_cast<size_t>(count));
   std::iota(order.begin(), order.end(), 0);
-  for (int64_t i = count - 1; i > 0; --i)
-    std::swap(order[static_cast<size_t>(i)], order[static_cast<size_t>(choices.below(i + 1))]);
+  for (int64_t i = count - 1; i > 0; --i) std::swap(order[i], order[choices.below(i + 1)]);
   return order;
 }
 
@@ -49,7 +48,7 @@ bool make_broadcast(Scope& scope, Draws& choices) {
   const Dims dimensions = subset(choices, rank, operand->shape.rank());
   Dims dims;
   for (int64_t d = 0; d < rank; ++d) dims.push_back(choices.between(1, 4));
-  for (size_t k = 0; k < dimensions.size(); ++k) dims[static_cast<size_t>(dimensions[k])] = operand->shape.dims[k];
+  for (size_t k = 0; k < dimensions.size(); ++k) dims[dimensions[k]] = operand->shape.dims[k];
   if (element_count(with_dims(operand->shape, dims)) > kLargestResult) return false;
   return scope.broadcast(operand, dims, dimensions) != nullptr;
 }
@@ -77,7 +76,7 @@ bool make_transpose(Scope& scope, Draws& choices) {
   if (!operand) return false;
   const Dims order = shuffled(choices, operand->shape.rank());
   Dims dims;
-  for (const int64_t d : order) dims.push_back(operand->shape.dims[static_cast<size_t>(d)]);
+  for (const int64_t d : order) dims.push_back(operand->shape.dims[d]);
   return scope.append(Opcode::kTranspose, with_dims(operand->shape, dims), {operand}, DimensionsAttributes{order}) !=
          nullptr;
 }
@@ -233,7 +232,7 @@ std::optional<Walk> random_walk(Scope& scope, Draws& choices, const Shape& opera
   if (vector != extents.end()) walk.batch.erase(walk.batch.begin() + walk.index_vector_dim);
   Dims kept;
   for (int64_t d = 0; d < operand.rank(); ++d) {
-    const int64_t extent = operand.dims[static_cast<size_t>(d)];
+    const int64_t extent = operand.dims[d];
     walk.window.push_back(choices.one_in(2) ? 1 : choices.between(1, extent));
     if (walk.window.back() == 1 && !choices.one_in(3)) {
       walk.collapsed.push_back(d);

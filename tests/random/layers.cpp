@@ -50,8 +50,8 @@ class Layers {
   }
   /// What stands in the state; stacks aren't offered to other operations, which would read them whole.
   Instruction* given(int64_t k, bool choosable = false) {
-    return body_.append(Opcode::kGetTupleElement, state_.elements[static_cast<size_t>(k)], {parameter_},
-                        TupleIndexAttributes{k}, {}, choosable);
+    return body_.append(Opcode::kGetTupleElement, state_.elements[k], {parameter_}, TupleIndexAttributes{k}, {},
+                        choosable);
   }
 
   Instruction* load(Instruction* stack, Instruction* slot) {

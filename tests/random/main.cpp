@@ -222,7 +222,7 @@ Decisions random_decisions(const Planner& planner, uint64_t seed) {
     for (const auto& computation : (*module)->computations()) {
       for (const auto& i : computation->instructions()) {
         for (int64_t d = 0; i->shape.is_array() && d < i->shape.rank(); ++d) {
-          const int64_t extent = i->shape.dims[static_cast<size_t>(d)];
+          const int64_t extent = i->shape.dims[d];
           if (extent < 2) continue;
           const auto tile = static_cast<int64_t>(1 + below(static_cast<size_t>(extent - 1)));
           all.push_back({computation->name, i->name, d, tile, below(2) == 1});

@@ -47,7 +47,7 @@ bool make_reduce(Scope& scope, Draws& choices) {
     if (choices.one_in(2)) {
       a.dimensions.push_back(d);
     } else {
-      dims.push_back(operand->shape.dims[static_cast<size_t>(d)]);
+      dims.push_back(operand->shape.dims[d]);
     }
   }
   const ElementType type = operand->shape.type;
@@ -226,8 +226,7 @@ bool make_convolution(Scope& scope, Draws& choices) {
   const auto permuted = [&] {
     Dims order(static_cast<size_t>(rank));
     std::iota(order.begin(), order.end(), 0);
-    for (int64_t k = rank - 1; k > 0; --k)
-      std::swap(order[static_cast<size_t>(k)], order[static_cast<size_t>(choices.below(k + 1))]);
+    for (int64_t k = rank - 1; k > 0; --k) std::swap(order[k], order[choices.below(k + 1)]);
     return order;
   };
   const Dims in = permuted(), kernel = permuted(), out = permuted();  // batch, feature, spatial...; in, out, spatial...
@@ -238,22 +237,22 @@ bool make_convolution(Scope& scope, Draws& choices) {
   a.kernel_output_feature = kernel[1];
   a.output_batch = out[0];
   a.output_feature = out[1];
-  const auto extent_of = [&](int64_t d) { return input->shape.dims[static_cast<size_t>(d)]; };
+  const auto extent_of = [&](int64_t d) { return input->shape.dims[d]; };
   const int64_t features = extent_of(in[1]), batch = extent_of(in[0]);
   if (features % 2 == 0 && choices.one_in(3)) a.feature_group_count = choices.one_in(2) ? 2 : features;
   if (a.feature_group_count == 1 && batch % 2 == 0 && choices.one_in(4)) a.batch_group_count = 2;
   const int64_t results = a.feature_group_count * a.batch_group_count * choices.between(1, 2);
 
   Dims kernel_dims(static_cast<size_t>(rank)), result(static_cast<size_t>(rank));
-  kernel_dims[static_cast<size_t>(kernel[0])] = features / a.feature_group_count;
-  kernel_dims[static_cast<size_t>(kernel[1])] = results;
-  result[static_cast<size_t>(out[0])] = batch / a.batch_group_count;
-  result[static_cast<size_t>(out[1])] = results;
+  kernel_dims[kernel[0]] = features / a.feature_group_count;
+  kernel_dims[kernel[1]] = results;
+  result[out[0]] = batch / a.batch_group_count;
+  result[out[1]] = results;
   std::string in_text(static_cast<size_t>(rank), ' '), kernel_text = in_text, out_text = in_text;
-  in_text[static_cast<size_t>(in[0])] = out_text[static_cast<size_t>(out[0])] = 'b';
-  in_text[static_cast<size_t>(in[1])] = out_text[static_cast<size_t>(out[1])] = 'f';
-  kernel_text[static_cast<size_t>(kernel[0])] = 'i';
-  kernel_text[static_cast<size_t>(kernel[1])] = 'o';
+  in_text[in[0]] = out_text[out[0]] = 'b';
+  in_text[in[1]] = out_text[out[1]] = 'f';
+  kernel_text[kernel[0]] = 'i';
+  kernel_text[kernel[1]] = 'o';
   for (size_t s = 0; s + 2 < static_cast<size_t>(rank); ++s) {
     const int64_t i = in[s + 2], k = kernel[s + 2], o = out[s + 2];
     a.input_spatial.push_back(i);
@@ -265,10 +264,9 @@ bool make_convolution(Scope& scope, Draws& choices) {
     if (!extent) return false;
     // XLA:CPU makes a product of a window that has one place, and forgets that it is reversed.
     if (scope.for_xla() && *extent == 1) a.window.rhs_reversal[s] = false;
-    kernel_dims[static_cast<size_t>(k)] = a.window.size[s];
-    result[static_cast<size_t>(o)] = *extent;
-    in_text[static_cast<size_t>(i)] = kernel_text[static_cast<size_t>(k)] = out_text[static_cast<size_t>(o)] =
-        static_cast<char>('0' + s);
+    kernel_dims[k] = a.window.size[s];
+    result[o] = *extent;
+    in_text[i] = kernel_text[k] = out_text[o] = static_cast<char>('0' + s);
   }
   a.dim_labels = in_text + "_" + kernel_text + "->" + out_text;
   Instruction* filter = scope.constant_array(with_dims(input->shape, kernel_dims), choices);

@@ -21,7 +21,7 @@ Opcode random_step(Draws& choices, ElementType type) {
 
 Maybe fact_of_scan(const Instruction& i, const Facts& operands) {
   const auto& a = i.as<ScanAttributes>();
-  const int64_t extent = i.operand(0).shape.dims[static_cast<size_t>(a.dimension)];
+  const int64_t extent = i.operand(0).shape.dims[a.dimension];
   Fact carry = operands[1];
   Maybe all;
   for (int64_t step = 0; step < extent; ++step) {

@@ -22,16 +22,16 @@ constexpr int64_t kMostElements = 420;
 void set_number(Literal& literal, int64_t element, double value, double imaginary = 0) {
   dispatch(literal.shape().type, [&]<class T>() {
     if constexpr (std::is_same_v<T, bool>) {
-      literal.data<T>()[static_cast<size_t>(element)] = value != 0;
+      literal.data<T>()[element] = value != 0;
     } else if constexpr (requires(T t) { t.imag(); }) {
       using Part = typename T::value_type;
-      literal.data<T>()[static_cast<size_t>(element)] = {static_cast<Part>(value), static_cast<Part>(imaginary)};
+      literal.data<T>()[element] = {static_cast<Part>(value), static_cast<Part>(imaginary)};
     } else if constexpr (requires(T t) { t.held; }) {
-      literal.data<T>()[static_cast<size_t>(element)] = T(static_cast<int64_t>(value));
+      literal.data<T>()[element] = T(static_cast<int64_t>(value));
     } else if constexpr (std::is_integral_v<T> || std::is_same_v<T, double>) {
-      literal.data<T>()[static_cast<size_t>(element)] = static_cast<T>(value);
+      literal.data<T>()[element] = static_cast<T>(value);
     } else {
-      literal.data<T>()[static_cast<size_t>(element)] = T(static_cast<float>(value));
+      literal.data<T>()[element] = T(static_cast<float>(value));
     }
   });
 }
@@ -165,8 +165,7 @@ Instruction* Scope::tuple(const std::vector<Instruction*>& parts) {
 }
 
 Instruction* Scope::element_of(Instruction* tuple, int64_t index) {
-  return append(Opcode::kGetTupleElement, tuple->shape.elements[static_cast<size_t>(index)], {tuple},
-                TupleIndexAttributes{index});
+  return append(Opcode::kGetTupleElement, tuple->shape.elements[index], {tuple}, TupleIndexAttributes{index});
 }
 
 Computation* Scope::finish(const std::string& name, Instruction* root) {

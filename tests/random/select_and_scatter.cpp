@@ -48,7 +48,7 @@ Instruction* different_numbers(Scope& scope, Draws& choices, const Shape& shape)
   const auto elements = literal->data<float>();
   std::iota(elements.begin(), elements.end(), 0.0F);
   for (size_t k = elements.size(); k > 1; --k)
-    std::swap(elements[k - 1], elements[static_cast<size_t>(choices.below(static_cast<int64_t>(k)))]);
+    std::swap(elements[k - 1], elements[choices.below(static_cast<int64_t>(k))]);
   return scope.append(Opcode::kConstant, literal->shape(), {}, ConstantAttributes{literal}, {}, false);
 }
 

@@ -39,9 +39,7 @@ void HostGrid::call(std::span<void* const> buffers, size_t launch, int64_t begin
             static_cast<int32_t>(grid.blocks), static_cast<int32_t>(thread % grid.threads()));
 }
 
-int64_t HostGrid::extent_of(const GridLaunch& launch) const {
-  return plan_.scalar.pieces[static_cast<size_t>(launch.piece)].figures.extent;
-}
+int64_t HostGrid::extent_of(const GridLaunch& launch) const { return plan_.scalar.pieces[launch.piece].figures.extent; }
 
 void HostGrid::run(std::span<void* const> buffers, std::mt19937_64& order, int64_t skipped) const {
   std::vector<int64_t> threads;

@@ -65,7 +65,7 @@ TEST(Assemble, TheCheckerWantsEveryPartInItsPlace) {
   Program program = planned(all_of(3));
   ASSERT_TRUE(assembled(program));
   const int32_t first = assembled(program)->reads[0], second = assembled(program)->reads[1];
-  std::swap(program.slots[static_cast<size_t>(first)].offset, program.slots[static_cast<size_t>(second)].offset);
+  std::swap(program.slots[first].offset, program.slots[second].offset);
   EXPECT_NE(check_program(program, cpu_target()), "");
 }
 

@@ -23,13 +23,13 @@ std::string roll(int dimension, int k) {
   const auto slice = [&](int from, int to) {
     std::string shape, ranges;
     for (int d = 0; d < 3; ++d) {
-      const int first = d == dimension ? from : 0, end = d == dimension ? to : extents[static_cast<size_t>(d)];
+      const int first = d == dimension ? from : 0, end = d == dimension ? to : extents[d];
       shape += fmt::format("{}{}", d ? "," : "", end - first);
       ranges += fmt::format("{}[{}:{}]", d ? ", " : "", first, end);
     }
     return fmt::format("f32[{}] slice(x), slice={{{}}}\n", shape, ranges);
   };
-  return "  a = " + slice(k, extents[static_cast<size_t>(dimension)]) + "  b = " + slice(0, k) +
+  return "  a = " + slice(k, extents[dimension]) + "  b = " + slice(0, k) +
          fmt::format("  ROOT r = f32[16,64,32] concatenate(a, b), dimensions={{{}}}\n", dimension);
 }
 

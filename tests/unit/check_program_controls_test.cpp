@@ -69,7 +69,7 @@ TEST(Controls, LoopsTurnedRound) {
   expect_refused(program, "writes over part of an operand", with_edits(512, [](Nest& nest) {
                    Affine& index = nest.stores[0].index;
                    for (Affine::Term& term : index.terms) {
-                     index.constant += term.coefficient * nest.nodes[static_cast<size_t>(term.atom)].greatest;
+                     index.constant += term.coefficient * nest.nodes[term.atom].greatest;
                      term.coefficient = -term.coefficient;
                    }
                  }));
@@ -260,7 +260,7 @@ TEST(Controls, Memory) {
   refused([](Program& p) { p.argument_bytes -= 1; }, "more memory than it says");
   refused([](Program& p) { p.alias_bytes += 1; }, "more memory than it says");
   refused([&](Program& p) { some(p, StorageKind::kTemporary).offset += 4; }, "");
-  refused([](Program& p) { p.slots[static_cast<size_t>(p.output_slots[1])].bytes -= 4; }, "size");
+  refused([](Program& p) { p.slots[p.output_slots[1]].bytes -= 4; }, "size");
   refused([](Program& p) { std::swap(p.output_slots[0], p.output_slots[1]); }, "result 0");
   refused([](Program& p) { find_step(p.steps, "", StepKind::kWhile)->trip_count += 1; }, "as often");
   const Program kept = planned(
@@ -285,7 +285,7 @@ TEST(Controls, Routines) {
   ProgramStep* sort = find_step(program.steps, "s", StepKind::kLibrary);
   ASSERT_TRUE(sort);
   if (sort->scratch != kNoId) {
-    program.slots[static_cast<size_t>(sort->scratch)].bytes /= 2;
+    program.slots[sort->scratch].bytes /= 2;
     expect_refused(program, "too little scratch");
   }
 }

@@ -103,8 +103,8 @@ TEST(Dependencies, RotationsThatDoNotComeBack) {
     std::vector<int32_t> slots;
     for (int k = 0; k < length; ++k) slots.push_back(hand.slot(64 * std::ssize(hand.program.slots)));
     for (int k = 0; k < length; ++k) {
-      rotate.from.push_back(slots[static_cast<size_t>(k)]);
-      rotate.to.push_back(slots[static_cast<size_t>((k + 1) % length)]);
+      rotate.from.push_back(slots[k]);
+      rotate.to.push_back(slots[(k + 1) % length]);
     }
   }
   ProgramStep loop = hand.step({}, {});
@@ -159,8 +159,8 @@ TEST(Dependencies, NoneFollowsFromOthers) {
     for (size_t v = 0; v < graph.size(); ++v) {
       all[v].resize(graph.size());
       for (const int32_t e : graph[v]) {
-        all[v][static_cast<size_t>(e)] = true;
-        for (size_t k = 0; k < v; ++k) all[v][k] = all[v][k] || all[static_cast<size_t>(e)][k];
+        all[v][e] = true;
+        for (size_t k = 0; k < v; ++k) all[v][k] = all[v][k] || all[e][k];
       }
     }
     return all;
@@ -170,7 +170,7 @@ TEST(Dependencies, NoneFollowsFromOthers) {
   EXPECT_EQ(reached(many), before);
   for (size_t v = 0; v < many.size(); ++v) {
     for (const int32_t e : many[v]) {
-      for (const int32_t other : many[v]) EXPECT_FALSE(before[static_cast<size_t>(other)][static_cast<size_t>(e)]);
+      for (const int32_t other : many[v]) EXPECT_FALSE(before[other][e]);
     }
   }
 }
@@ -206,8 +206,7 @@ TEST(Dependencies, AreThoseOfAllConflicts) {
     const auto meet = [&](const std::vector<int32_t>& a, const std::vector<int32_t>& b) {
       return std::ranges::any_of(a, [&](int32_t x) {
         return std::ranges::any_of(b, [&](int32_t y) {
-          const auto &p = hand.program.storages[static_cast<size_t>(x)],
-                     &q = hand.program.storages[static_cast<size_t>(y)];
+          const auto &p = hand.program.storages[x], &q = hand.program.storages[y];
           return p.offset < q.offset + q.bytes && q.offset < p.offset + p.bytes;
         });
       });
@@ -224,8 +223,8 @@ TEST(Dependencies, AreThoseOfAllConflicts) {
     ASSERT_EQ(fault_of_order(hand.program), "");
     for (size_t b = 0; b < steps; ++b) {
       for (const int32_t a : hand.program.steps[b].after) {
-        EXPECT_TRUE(wanted[b][static_cast<size_t>(a)]) << "no conflict";
-        found[b][static_cast<size_t>(a)] = true;
+        EXPECT_TRUE(wanted[b][a]) << "no conflict";
+        found[b][a] = true;
       }
     }
     close(wanted);

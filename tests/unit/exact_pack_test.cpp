@@ -49,15 +49,15 @@ Bytes lowest_by_force(const Problem& problem) {
     Bytes height = 0;
     Problem placed;  // grows with the sequence, so that the checker can say what is free
     for (const int32_t b : sequence) {
-      placed.buffers.push_back(problem.buffers[static_cast<size_t>(b)]);
+      placed.buffers.push_back(problem.buffers[b]);
       Placement partial;
       partial.height = INT64_MAX;
       for (size_t i = 0; i + 1 < placed.buffers.size(); ++i) {
-        partial.offsets.push_back(placement.offsets[static_cast<size_t>(sequence[i])]);
+        partial.offsets.push_back(placement.offsets[sequence[i]]);
       }
       partial.offsets.push_back(0);
       while (!check_placement(placed, partial).empty()) ++partial.offsets.back();
-      placement.offsets[static_cast<size_t>(b)] = partial.offsets.back();
+      placement.offsets[b] = partial.offsets.back();
       height = std::max(height, partial.offsets.back() + placed.buffers.back().size);
     }
     lowest = std::min(lowest, height);

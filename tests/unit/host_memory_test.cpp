@@ -144,9 +144,7 @@ ENTRY main {
   Program program = *compiled->program;
   const auto step = std::ranges::find(program.steps, StepKind::kLibrary, &ProgramStep::kind);
   ASSERT_NE(step, program.steps.end());
-  const auto storage_of = [&](int32_t slot) -> Storage& {
-    return program.storages[static_cast<size_t>(program.slots[static_cast<size_t>(slot)].storage)];
-  };
+  const auto storage_of = [&](int32_t slot) -> Storage& { return program.storages[program.slots[slot].storage]; };
   const double here = modelled_ns_of_step(program, *step, cost), moved = cost.host_ns(64 * 1024 * 4);
   EXPECT_GT(moved, 0);
   storage_of(step->reads[0]).in_host = true;

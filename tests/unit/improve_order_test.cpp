@@ -23,16 +23,16 @@ WorkGraph graph_of_nodes(size_t nodes, std::vector<int64_t> bytes) {
 }
 
 void reads(WorkGraph& graph, int32_t node, int32_t value, int32_t writer) {
-  graph.reads[static_cast<size_t>(node)].push_back(value);
-  graph.before[static_cast<size_t>(node)].push_back(writer);
-  graph.after[static_cast<size_t>(writer)].push_back(node);
+  graph.reads[node].push_back(value);
+  graph.before[node].push_back(writer);
+  graph.after[writer].push_back(node);
 }
 
 /// A gradient and a cotangent (node 0), a loop that reads the cotangent and holds much (1), the gradient summed over
 /// devices (2) and one device's part of the sum (3): small only after both.
 WorkGraph summed_and_cut() {
   WorkGraph graph = graph_of_nodes(4, {1000, 1000, 10, 1});
-  for (const int32_t n : {0, 2, 3}) graph.writes[static_cast<size_t>(n)].push_back(n == 0 ? 0 : n - 1);
+  for (const int32_t n : {0, 2, 3}) graph.writes[n].push_back(n == 0 ? 0 : n - 1);
   graph.writes[0].push_back(3);
   reads(graph, 1, 3, 0);
   graph.inside[1] = 5000;
@@ -69,7 +69,7 @@ TEST(ImproveOrder, DelaysTheFirstStep) {
 TEST(Order, DepthFirstBeginsWithWhatNeedsMost) {
   // While node 1 runs, for node 2, the result of node 0 is alive as well: 10 + 50 bytes. Node 3 needs 41.
   WorkGraph graph = graph_of_nodes(5, {10, 10, 1, 1});
-  for (const int32_t n : {0, 1, 2, 3}) graph.writes[static_cast<size_t>(n)].push_back(n);
+  for (const int32_t n : {0, 1, 2, 3}) graph.writes[n].push_back(n);
   graph.inside[0] = graph.inside[1] = graph.inside[3] = 40;
   reads(graph, 2, 0, 0);
   reads(graph, 2, 1, 1);
@@ -106,7 +106,7 @@ ENTRY main {
   for (WorkOrder& order : candidate_orders(*module, work, values, 0)) tried.push_back(order.at(module->entry));
   const auto nodes_of = [&](OrderKind kind) {
     std::vector<const Work*> nodes;
-    for (const int32_t n : make_order(graph, kind)) nodes.push_back(graph.nodes[static_cast<size_t>(n)]);
+    for (const int32_t n : make_order(graph, kind)) nodes.push_back(graph.nodes[n]);
     return nodes;
   };
   for (const OrderKind kind : kOrderKinds) {

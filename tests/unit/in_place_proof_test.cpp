@@ -34,7 +34,7 @@ class AllEvents {
  private:
   int64_t at(const Affine& element) const {
     int64_t sum = element.constant;
-    for (const auto& term : element.terms) sum += term.coefficient * values_[static_cast<size_t>(term.atom)];
+    for (const auto& term : element.terms) sum += term.coefficient * values_[term.atom];
     return sum;
   }
   void add(bool stores, int32_t buffer, const Affine& element, bool idle) {
@@ -42,34 +42,34 @@ class AllEvents {
   }
   /// Loads of block 0 that a loop's stores need are done again in each of its calls.
   void load_ahead(int32_t body, bool any_order) {
-    for (const Item& item : nest_.blocks[static_cast<size_t>(body)].items) {
-      if (item.kind == Item::kLoop) load_ahead(nest_.loops[static_cast<size_t>(item.id)].body, any_order);
+    for (const Item& item : nest_.blocks[body].items) {
+      if (item.kind == Item::kLoop) load_ahead(nest_.loops[item.id].body, any_order);
       if (item.kind != Item::kStore) continue;
-      const Node* value = &nest_.nodes[static_cast<size_t>(nest_.stores[static_cast<size_t>(item.id)].value)];
-      if (value->kind == NodeKind::kOperation) value = &nest_.nodes[static_cast<size_t>(value->operands[0])];
+      const Node* value = &nest_.nodes[nest_.stores[item.id].value];
+      if (value->kind == NodeKind::kOperation) value = &nest_.nodes[value->operands[0]];
       if (value->block != 0) continue;
       add(false, value->buffer, value->affine, false);
       events_.back().any_order = any_order;
     }
   }
   void block(int32_t id) {
-    for (const Item& item : nest_.blocks[static_cast<size_t>(id)].items) {
+    for (const Item& item : nest_.blocks[id].items) {
       if (item.kind == Item::kNode) {
-        const Node& node = nest_.nodes[static_cast<size_t>(item.id)];
+        const Node& node = nest_.nodes[item.id];
         if (node.kind == NodeKind::kLoad && id != 0) add(false, node.buffer, node.affine, false);
       } else if (item.kind == Item::kStore) {
-        const Store& store = nest_.stores[static_cast<size_t>(item.id)];
-        const Node& value = nest_.nodes[static_cast<size_t>(store.value)];
+        const Store& store = nest_.stores[item.id];
+        const Node& value = nest_.nodes[store.value];
         add(true, store.buffer, store.index,
             value.kind == NodeKind::kLoad && value.buffer == 0 && at(value.affine) == at(store.index));
       } else {
-        const Loop& loop = nest_.loops[static_cast<size_t>(item.id)];
+        const Loop& loop = nest_.loops[item.id];
         if (id == 0) {
           piece_ = item.id;
           load_ahead(loop.body, loop.extent > 1);
         }
         for (int64_t i = 0; i < loop.extent; ++i) {
-          values_[static_cast<size_t>(loop.index)] = i;
+          values_[loop.index] = i;
           indices_.emplace_back(item.id, i);
           block(loop.body);
           indices_.pop_back();

@@ -16,7 +16,7 @@ namespace {
 /// The parts of an element as numbers.
 std::vector<double> numbers_of(const Literal& array, int64_t i) {
   return dispatch(array.shape().type, [&]<class T>() -> std::vector<double> {
-    const T element = array.data<T>()[static_cast<size_t>(i)];
+    const T element = array.data<T>()[i];
     if constexpr (std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>) {
       return {static_cast<double>(element.real()), static_cast<double>(element.imag())};
     } else {

@@ -37,7 +37,7 @@ std::shared_ptr<Literal> numbers(ElementType type, int64_t count, uint64_t seed)
   auto array = std::make_shared<Literal>(Shape::array(type, {count}));
   for (int64_t i = 0; i < count; ++i) {
     dispatch(type, [&]<class T>() {
-      T& to = array->data<T>()[static_cast<size_t>(i)];
+      T& to = array->data<T>()[i];
       uint64_t random = next_random(seed);
       const uint64_t kind = next_random(seed) % 8;
       if constexpr (std::is_same_v<T, bool>) {
@@ -184,7 +184,7 @@ Arrays pairs(ElementType type) {
         } else {
           std::memcpy(static_cast<void*>(&element), &code, 1);
         }
-        if constexpr (sizeof(T) == 1) array.data<T>()[static_cast<size_t>(i)] = element;
+        if constexpr (sizeof(T) == 1) array.data<T>()[i] = element;
       };
       put(*a, i & ((1 << type_bits(type)) - 1));
       put(*b, i >> type_bits(type));

@@ -339,14 +339,14 @@ TEST(LibraryCholesky, NotPositiveDefinite) {
                          "  ROOT c = f64[2,{0},{0}] cholesky(a), lower=true\n}}\n",
                          n));
     auto both = std::make_shared<Literal>(*definite(random_array(module->entry->root->shape, 3)));
-    both->data<double>()[static_cast<size_t>(n * n - 1)] = -1;
+    both->data<double>()[n * n - 1] = -1;
     const std::vector<Value> arguments = {both};
     const auto expected = interpret(*module, arguments);
     ASSERT_TRUE(expected.ok());
     const std::vector<Bytes> got = run(*module, arguments, 2, false);
     const auto* numbers = reinterpret_cast<const double*>(got[0].data());
     for (int64_t i = 0; i < 2 * n * n; ++i) {
-      const double want = (*expected)[0]->data<double>()[static_cast<size_t>(i)];
+      const double want = (*expected)[0]->data<double>()[i];
       ASSERT_EQ(std::isnan(numbers[i]), i < n * n) << i;
       ASSERT_EQ(std::isnan(want), i < n * n) << i;
     }

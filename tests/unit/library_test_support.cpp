@@ -113,7 +113,7 @@ std::vector<Bytes> run(const Module& module, std::span<const Value> arguments, i
   constexpr size_t kGuard = 64;
   std::vector<Bytes> operands, results;
   for (const Instruction* operand : root.operands) {
-    const auto from = arguments[static_cast<size_t>(operand->as<ParameterAttributes>().number)]->bytes();
+    const auto from = arguments[operand->as<ParameterAttributes>().number]->bytes();
     operands.emplace_back(from.begin(), from.end());
   }
   for_each_leaf(root.shape, [&](const ShapeIndex&, const Shape& leaf) {
@@ -124,7 +124,7 @@ std::vector<Bytes> run(const Module& module, std::span<const Value> arguments, i
   std::vector<void*> to;
   for (size_t k = 0; k < results.size(); ++k) {
     const int overwritten = in_place ? library_in_place(root, static_cast<int64_t>(k)) : -1;
-    to.push_back(overwritten >= 0 ? operands[static_cast<size_t>(overwritten)].data() : results[k].data());
+    to.push_back(overwritten >= 0 ? operands[overwritten].data() : results[k].data());
   }
   const auto scratch_bytes = static_cast<size_t>(routine->scratch_bytes());
   Bytes room(scratch_bytes + kGuard + 64, std::byte{0xCD});
@@ -181,7 +181,7 @@ void expect_as_defined(const std::string& text, double tolerance, unsigned seed,
     dispatch(want.shape().type, [&]<class T>() {
       double largest = 0, off = 0;
       for (int64_t i = 0; i < want.size(); ++i) {
-        const T x = want.data<T>()[static_cast<size_t>(i)], y = got->data<T>()[static_cast<size_t>(i)];
+        const T x = want.data<T>()[i], y = got->data<T>()[i];
         if constexpr (requires { x.real(); }) {
           largest = std::max<double>(largest, std::abs(x));
           off = std::max<double>(off, std::abs(x - y));

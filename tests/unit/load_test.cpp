@@ -72,7 +72,7 @@ ENTRY main {
   int64_t nothing = 0;
   for (const ProgramStep& step : compiled.program->steps) {
     if (step.kind != StepKind::kKernel) continue;
-    EXPECT_EQ(lowered.nests[static_cast<size_t>(step.region)] == nullptr, step.assembled);
+    EXPECT_EQ(lowered.nests[step.region] == nullptr, step.assembled);
     nothing += step.assembled;
   }
   EXPECT_EQ(nothing, 1);

@@ -13,12 +13,8 @@ using Numbers = std::vector<double>;
 struct Matrices {
   int64_t rows, columns;
   Numbers numbers;
-  double& operator()(int64_t b, int64_t i, int64_t j) {
-    return numbers[static_cast<size_t>((b * rows + i) * columns + j)];
-  }
-  double operator()(int64_t b, int64_t i, int64_t j) const {
-    return numbers[static_cast<size_t>((b * rows + i) * columns + j)];
-  }
+  double& operator()(int64_t b, int64_t i, int64_t j) { return numbers[(b * rows + i) * columns + j]; }
+  double operator()(int64_t b, int64_t i, int64_t j) const { return numbers[(b * rows + i) * columns + j]; }
 };
 
 struct Problem {

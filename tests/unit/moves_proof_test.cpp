@@ -58,7 +58,7 @@ class Chance {
   }
   template <class T>
   T& one_of(std::vector<T>& list) {
-    return list[static_cast<size_t>(within(0, std::ssize(list) - 1))];
+    return list[within(0, std::ssize(list) - 1)];
   }
 
  private:

@@ -31,8 +31,7 @@ std::vector<std::byte> moved(const std::vector<std::byte>& array, const std::vec
     }
     int64_t from = 0;
     for (size_t d = 0; d < extents.size(); ++d) from = from * extents[d] + index[d];
-    std::memcpy(&out[static_cast<size_t>(place * width)], &array[static_cast<size_t>(from * width)],
-                static_cast<size_t>(width));
+    std::memcpy(&out[place * width], &array[from * width], static_cast<size_t>(width));
   }
   return out;
 }

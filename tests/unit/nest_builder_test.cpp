@@ -77,7 +77,7 @@ class IndexArithmetic : public ::testing::Test {
  protected:
   int64_t value(NodeId id) const {
     const Node& node = nest_.node(id);
-    if (node.kind == NodeKind::kLoopIndex) return index_[static_cast<size_t>(node.loop)];
+    if (node.kind == NodeKind::kLoopIndex) return index_[node.loop];
     if (node.kind == NodeKind::kConstant) return static_cast<int64_t>(node.bits[0]);
     if (node.kind == NodeKind::kAffine) return value(node.affine);
     if (node.opcode == Opcode::kDivide) return value(node.operands[0]) / value(node.operands[1]);
@@ -209,7 +209,7 @@ TEST(CheckNest, FindsAUseBeforeTheDefinition) {
   nest.end_parallel(loop);
   Nest made = nest.take();
   EXPECT_EQ(check_nest(made), "");
-  auto& items = made.blocks[static_cast<size_t>(made.loops[0].body)].items;
+  auto& items = made.blocks[made.loops[0].body].items;
   std::swap(items[0], items[1]);
   EXPECT_NE(check_nest(made).find("where it isn't known"), std::string::npos) << check_nest(made);
 }

@@ -71,7 +71,7 @@ class Lanes {
     for (const Item& item : nest_.blocks[0].items) {
       if (item.kind == Item::kNode) evaluate(item.id);
       if (item.kind != Item::kLoop) continue;
-      const Loop& loop = nest_.loops[static_cast<size_t>(item.id)];
+      const Loop& loop = nest_.loops[item.id];
       if (loop.kind == LoopKind::kWhile) {
         run_while(item.id);
         continue;
@@ -86,23 +86,23 @@ class Lanes {
   }
 
  private:
-  Row& row(NodeId id) { return rows_[static_cast<size_t>(id)]; }
-  const Node& node(NodeId id) const { return nest_.nodes[static_cast<size_t>(id)]; }
+  Row& row(NodeId id) { return rows_[id]; }
+  const Node& node(NodeId id) const { return nest_.nodes[id]; }
 
   void run_block(int32_t block) {
-    for (const Item& item : nest_.blocks[static_cast<size_t>(block)].items) {
+    for (const Item& item : nest_.blocks[block].items) {
       switch (item.kind) {
         case Item::kNode: evaluate(item.id); break;
-        case Item::kStore: store(nest_.stores[static_cast<size_t>(item.id)]); break;
+        case Item::kStore: store(nest_.stores[item.id]); break;
         case Item::kLoop: run_while(item.id); break;
       }
     }
   }
 
   void run_while(int32_t id) {
-    const Loop& loop = nest_.loops[static_cast<size_t>(id)];
+    const Loop& loop = nest_.loops[id];
     LT_ASSERT(loop.kind == LoopKind::kWhile, "a while was expected");
-    std::vector<Row>& now = carried_[static_cast<size_t>(id)];
+    std::vector<Row>& now = carried_[id];
     now.resize(loop.carried.size());
     for (size_t k = 0; k < now.size(); ++k) now[k] = row(loop.carried[k].initial);
     bool active[kLanes];
@@ -110,7 +110,7 @@ class Lanes {
     for (bool any = true; any;) {
       for (size_t i = 0; i < nest_.nodes.size(); ++i) {
         const Node& from = nest_.nodes[i];
-        if (from.kind == NodeKind::kCarried && from.loop == id) rows_[i] = now[static_cast<size_t>(from.slot)];
+        if (from.kind == NodeKind::kCarried && from.loop == id) rows_[i] = now[from.slot];
       }
       run_block(loop.head);
       any = false;
@@ -131,7 +131,7 @@ class Lanes {
     }
     for (size_t i = 0; i < nest_.nodes.size(); ++i) {
       const Node& from = nest_.nodes[i];
-      if (from.kind == NodeKind::kResult && from.loop == id) rows_[i] = now[static_cast<size_t>(from.slot)];
+      if (from.kind == NodeKind::kResult && from.loop == id) rows_[i] = now[from.slot];
     }
   }
 
@@ -143,7 +143,7 @@ class Lanes {
 
   void store(const Store& store) {
     with_type(node(store.value).type, [&]<class T>() {
-      auto* to = static_cast<T*>(buffers_[static_cast<size_t>(store.buffer)]);
+      auto* to = static_cast<T*>(buffers_[store.buffer]);
       for (int i = 0; i < count_; ++i) {
         if (store.guard != kNoId && !row(store.guard).as<bool>()[i]) continue;
         to[index(store.index, i)] = row(store.value).as<T>()[i];
@@ -159,7 +159,7 @@ class Lanes {
         return;
       case NodeKind::kLoad:
         with_type(made.type, [&]<class T>() {
-          const auto* from = static_cast<const T*>(buffers_[static_cast<size_t>(made.buffer)]);
+          const auto* from = static_cast<const T*>(buffers_[made.buffer]);
           for (int i = 0; i < kLanes; ++i) row(id).as<T>()[i] = from[index(made.affine, i)];
         });
         return;

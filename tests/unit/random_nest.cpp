@@ -133,7 +133,7 @@ class Maker {
     return type == ElementType::kS32 ? s32 : builder_.convert(s32, type);
   }
 
-  NodeId any_value() { return values_[static_cast<size_t>(below(static_cast<int64_t>(values_.size())))]; }
+  NodeId any_value() { return values_[below(static_cast<int64_t>(values_.size()))]; }
 
   NodeId any_operation() {
     using enum Opcode;
@@ -183,7 +183,7 @@ class Maker {
   void make_values(int loads, int operations) {
     for (int i = 0; i < loads; ++i) values_.push_back(any_load());
     if (!open_.empty() && below(3) == 0) {
-      const Open& loop = open_[static_cast<size_t>(below(static_cast<int64_t>(open_.size())))];
+      const Open& loop = open_[below(static_cast<int64_t>(open_.size()))];
       values_.push_back(builder_.value_of(builder_.index_of(loop.loop)));
     }
     for (int i = 0; i < operations; ++i) values_.push_back(any_operation());

@@ -57,7 +57,7 @@ inline OneRegion one_region(std::string text, bool in_place = true) {
     const OpRule& rule = rule_of(output.instruction->opcode);
     if (in_place && has_update(*output.instruction) && rule.updated_operand) {
       const int k = rule.updated_operand(*output.instruction, output.leaf);
-      if (k != kNoId) update = resolve({output.instruction->operands[static_cast<size_t>(k)], 0});
+      if (k != kNoId) update = resolve({output.instruction->operands[k], 0});
       if (update.instruction && !inputs.contains(update)) update = {};
     }
     made.region.updates.push_back(update);
@@ -70,9 +70,9 @@ inline OneRegion one_region(std::string text, bool in_place = true) {
 inline std::vector<Value> execute_region(const OneRegion& one, const Nest& nest, const std::vector<Value>& arguments) {
   const auto value_of = [&](const LeafRef& leaf) -> Value {
     if (const auto* constant = leaf.instruction->if_as<ConstantAttributes>()) return constant->value;
-    Value value = arguments[static_cast<size_t>(leaf.instruction->as<ParameterAttributes>().number)];
+    Value value = arguments[leaf.instruction->as<ParameterAttributes>().number];
     for (const int64_t part : leaf_index(leaf.instruction->shape, leaf.leaf)) {
-      value = value->parts()[static_cast<size_t>(part)];
+      value = value->parts()[part];
     }
     return value;
   };

@@ -47,7 +47,7 @@ TEST(FormWork, StoresWhatIsAsked) {
   EXPECT_EQ(to_text(form_work(*module, cpu_target())), "main\n  region y <- x : e t y\n");
   FormOptions options;
   options.store.assign(static_cast<size_t>(module->id_limit()), false);
-  options.store[static_cast<size_t>(find(*module, "e").id)] = true;
+  options.store[find(*module, "e").id] = true;
   EXPECT_EQ(to_text(form_work(*module, cpu_target(), options)), "main\n  region e <- x : e\n  region y <- e : t y\n");
 }
 
@@ -62,7 +62,7 @@ ENTRY main {
   EXPECT_EQ(regions_of(form_work(*module, cpu_target())).size(), 2u);
   FormOptions options;
   options.keep_virtual.assign(static_cast<size_t>(module->id_limit()), false);
-  options.keep_virtual[static_cast<size_t>(find(*module, "costly").id)] = true;
+  options.keep_virtual[find(*module, "costly").id] = true;
   EXPECT_EQ(regions_of(form_work(*module, cpu_target(), options)).size(), 1u);
 }
 

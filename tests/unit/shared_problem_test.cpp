@@ -42,14 +42,14 @@ TEST(SharedProblem, EigenvaluesAndVectors) {
         expect_orthonormal_columns(v, p.tolerance());
         const Matrices turned = product(a, v);
         for (int64_t l = 0; l < p.batch; ++l) {
-          EXPECT_EQ(got[2][static_cast<size_t>(l)], 0.0);
-          const double* values = &got[1][static_cast<size_t>(l * n)];
+          EXPECT_EQ(got[2][l], 0.0);
+          const double* values = &got[1][l * n];
           const double largest = std::max(std::fabs(values[0]), std::fabs(values[n - 1]));
           for (int64_t k = 0; k < n; ++k) {
             if (k > 0) {
               EXPECT_LE(values[k - 1], values[k]);
             }
-            EXPECT_NEAR(values[k], without[1][static_cast<size_t>(l * n + k)], p.tolerance() * largest);
+            EXPECT_NEAR(values[k], without[1][l * n + k], p.tolerance() * largest);
             for (int64_t i = 0; i < n; ++i) {
               ASSERT_LE(std::fabs(turned(l, i, k) - values[k] * v(l, i, k)), p.tolerance() * largest) << i << " " << k;
             }
@@ -116,9 +116,9 @@ TEST(SharedProblem, FactorsWithPivots) {
       Matrices lower{m, few, Numbers(static_cast<size_t>(3 * m * few))};
       Matrices upper{few, n, Numbers(static_cast<size_t>(3 * few * n))};
       for (int64_t l = 0; l < 3; ++l) {
-        EXPECT_EQ(got[2][static_cast<size_t>(l)], l == 1 ? 41.0 : 0.0);
+        EXPECT_EQ(got[2][l], l == 1 ? 41.0 : 0.0);
         for (int64_t k = 0; k < few; ++k) {
-          const auto pivot = static_cast<int64_t>(got[1][static_cast<size_t>(l * few + k)]) - 1;
+          const auto pivot = static_cast<int64_t>(got[1][l * few + k]) - 1;
           ASSERT_TRUE(k <= pivot && pivot < m);
           for (int64_t j = 0; j < n; ++j) std::swap(a(l, k, j), a(l, pivot, j));
           for (int64_t i = k; i < m; ++i) {
@@ -167,19 +167,19 @@ TEST(SharedProblem, SingularValuesAndVectors) {
         expect_orthonormal_columns(transposed(vt), p.tolerance());
         Matrices scaled{m, n, Numbers(static_cast<size_t>(2 * m * n))};
         for (int64_t l = 0; l < 2; ++l) {
-          EXPECT_EQ(got[4][static_cast<size_t>(l)], 0.0);
-          const double* values = &got[1][static_cast<size_t>(l * n)];
+          EXPECT_EQ(got[4][l], 0.0);
+          const double* values = &got[1][l * n];
           for (int64_t k = 0; k < n; ++k) {
             if (k > 0) {
               EXPECT_GE(values[k - 1], values[k]);
             }
-            EXPECT_NEAR(values[k], without[1][static_cast<size_t>(l * n + k)], p.tolerance() * values[0]);
+            EXPECT_NEAR(values[k], without[1][l * n + k], p.tolerance() * values[0]);
             for (int64_t i = 0; i < m; ++i) scaled(l, i, k) = u(l, i, k) * values[k];
           }
         }
         const Matrices back = product(scaled, vt);
         for (int64_t l = 0; l < 2; ++l) {
-          const double largest = got[1][static_cast<size_t>(l * n)];
+          const double largest = got[1][l * n];
           for (int64_t i = 0; i < m; ++i) {
             for (int64_t j = 0; j < n; ++j) {
               ASSERT_LE(std::fabs(back(l, i, j) - a(l, i, j)), p.tolerance() * largest) << i << " " << j;
@@ -199,8 +199,8 @@ TEST(SharedProblem, EigenvaluesOfNothingFinite) {
   const auto got =
       call("syevd", "mode = 86 : ui8, uplo = 76 : ui8", {matrix(p)}, {matrix(p), vector(p, p.n), info(p)}, {a.numbers});
   for (int64_t l = 0; l < p.batch; ++l) {
-    EXPECT_EQ(got[2][static_cast<size_t>(l)] != 0, l == 1);
-    for (int64_t k = 0; k < p.n; ++k) EXPECT_EQ(std::isnan(got[1][static_cast<size_t>(l * p.n + k)]), l == 1);
+    EXPECT_EQ(got[2][l] != 0, l == 1);
+    for (int64_t k = 0; k < p.n; ++k) EXPECT_EQ(std::isnan(got[1][l * p.n + k]), l == 1);
   }
 }
 

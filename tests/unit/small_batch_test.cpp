@@ -50,7 +50,7 @@ TEST(SmallBatch, CholeskyFactors) {
                             {a.numbers});
       Matrices factor{p.n, p.n, got[0]}, want = a;
       for (int64_t l = 0; l < p.batch; ++l) {
-        EXPECT_EQ(got[1][static_cast<size_t>(l)], l == bad ? static_cast<double>(at + 1) : 0.0);
+        EXPECT_EQ(got[1][l], l == bad ? static_cast<double>(at + 1) : 0.0);
         for (int64_t i = 0; i < p.n; ++i) {
           for (int64_t j = 0; j < p.n; ++j) {
             const bool other = lower ? j > i : j < i;
@@ -110,9 +110,9 @@ TEST(SmallBatch, FactorsWithPivots) {
     Matrices upper{few, p.n, Numbers(static_cast<size_t>(p.batch * few * p.n))}, exchanged = a;
     const Matrices both{p.m, p.n, got[0]};
     for (int64_t l = 0; l < p.batch; ++l) {
-      EXPECT_EQ(got[2][static_cast<size_t>(l)], l == bad ? static_cast<double>(zero + 1) : 0.0);
+      EXPECT_EQ(got[2][l], l == bad ? static_cast<double>(zero + 1) : 0.0);
       for (int64_t k = 0; k < few; ++k) {
-        const auto pivot = static_cast<int64_t>(got[1][static_cast<size_t>(l * few + k)]) - 1;
+        const auto pivot = static_cast<int64_t>(got[1][l * few + k]) - 1;
         ASSERT_TRUE(k <= pivot && pivot < p.m);
         for (int64_t j = 0; j < p.n; ++j) std::swap(exchanged(l, k, j), exchanged(l, pivot, j));
         for (int64_t i = k; i < p.m; ++i) {
@@ -214,16 +214,16 @@ TEST(SmallBatch, EigenvaluesAndVectors) {
       const Matrices v{p.n, p.n, got[0]};
       expect_orthonormal_columns(v, p.tolerance());
       for (int64_t l = 0; l < p.batch; ++l) {
-        EXPECT_EQ(got[2][static_cast<size_t>(l)], 0.0);
+        EXPECT_EQ(got[2][l], 0.0);
         double largest = 0;
         for (int64_t i = 0; i < p.n * p.n; ++i) {
-          largest = std::max(largest, std::fabs(a.numbers[static_cast<size_t>(l * p.n * p.n + i)]));
+          largest = std::max(largest, std::fabs(a.numbers[l * p.n * p.n + i]));
         }
         for (int64_t k = 0; k < p.n; ++k) {
-          const double value = got[1][static_cast<size_t>(l * p.n + k)];
-          EXPECT_NEAR(without[1][static_cast<size_t>(l * p.n + k)], value, p.tolerance() * largest);
+          const double value = got[1][l * p.n + k];
+          EXPECT_NEAR(without[1][l * p.n + k], value, p.tolerance() * largest);
           if (k > 0) {
-            EXPECT_LE(got[1][static_cast<size_t>(l * p.n + k - 1)], value);
+            EXPECT_LE(got[1][l * p.n + k - 1], value);
           }
           for (int64_t i = 0; i < p.n; ++i) {
             double off = -value * v(l, i, k);
@@ -272,12 +272,12 @@ TEST(SmallBatch, SingularValuesAndVectors) {
       expect_orthonormal_columns(u, p.tolerance());
       expect_orthonormal_columns(transposed(vt), p.tolerance());
       for (int64_t l = 0; l < p.batch; ++l) {
-        EXPECT_EQ(got[4][static_cast<size_t>(l)], 0.0);
-        const double* values = &got[1][static_cast<size_t>(l * few)];
+        EXPECT_EQ(got[4][l], 0.0);
+        const double* values = &got[1][l * few];
         for (int64_t k = 0; k + 1 < few; ++k) EXPECT_GE(values[k], values[k + 1]);
         EXPECT_GE(values[few - 1], 0);
         for (int64_t k = 0; k < few; ++k) {
-          EXPECT_NEAR(without[1][static_cast<size_t>(l * few + k)], values[k], p.tolerance() * values[0]);
+          EXPECT_NEAR(without[1][l * few + k], values[k], p.tolerance() * values[0]);
         }
         for (int64_t i = 0; i < p.m; ++i) {
           for (int64_t j = 0; j < p.n; ++j) {
@@ -302,8 +302,8 @@ TEST(SmallBatch, EigenvaluesOfNothingFinite) {
       call("syevd", "mode = 86 : ui8, uplo = 76 : ui8", {matrix(p)}, {matrix(p), vector(p, p.n), info(p)}, {a.numbers});
   for (int64_t l = 0; l < p.batch; ++l) {
     const bool bad = l == 2 || l == 7;
-    EXPECT_EQ(got[2][static_cast<size_t>(l)] != 0, bad);
-    for (int64_t k = 0; k < p.n; ++k) EXPECT_EQ(std::isnan(got[1][static_cast<size_t>(l * p.n + k)]), bad);
+    EXPECT_EQ(got[2][l] != 0, bad);
+    for (int64_t k = 0; k < p.n; ++k) EXPECT_EQ(std::isnan(got[1][l * p.n + k]), bad);
   }
 }
 

@@ -22,7 +22,7 @@ TEST(ThreadPool, RunsEveryTaskOnce) {
       std::vector<int> runs(static_cast<size_t>(tasks), 0);
       std::atomic<bool> numbered = true;
       pool.run(tasks, [&](int64_t task, int thread) {
-        ++runs[static_cast<size_t>(task)];
+        ++runs[task];
         if (thread < 0 || thread >= threads) numbered = false;
       });
       EXPECT_EQ(runs, std::vector<int>(static_cast<size_t>(tasks), 1));
@@ -102,7 +102,7 @@ TEST(ThreadPool, TasksTreatDenormalsAsTheirCallerDoes) {
     std::array<Denormals, 2> treated{};
     std::atomic<int> waiting = 0;
     pool.run(2, [&](int64_t task, int) {  // ends only if both threads run one
-      treated[static_cast<size_t>(task)] = DenormalsScope::current();
+      treated[task] = DenormalsScope::current();
       ++waiting;
       while (waiting < 2) std::this_thread::yield();
     });

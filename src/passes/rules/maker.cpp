@@ -43,14 +43,10 @@ void read_instead(std::vector<Instruction*>& operands, const InstructionMap& now
 }
 
 Instruction* Maker::make(Opcode opcode, Shape shape, std::vector<Instruction*> operands, Attributes attributes) {
-  auto added = std::make_unique<Instruction>();
-  added->opcode = opcode;
-  added->shape = std::move(shape);
-  added->operands = std::move(operands);
-  added->attributes = std::move(attributes);
-  added->name = names_.unused(origin_ ? origin_->name : std::string(opcode_name(opcode)));
-  if (origin_) added->metadata = origin_->metadata;
-  order_.push_back(computation_.append(std::move(added)));
+  std::string name = names_.unused(origin_ ? origin_->name : std::string(opcode_name(opcode)));
+  order_.push_back(
+      append_new(computation_, std::move(name), opcode, std::move(shape), std::move(operands), std::move(attributes)));
+  if (origin_) order_.back()->metadata = origin_->metadata;
   return order_.back();
 }
 

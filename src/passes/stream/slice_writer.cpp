@@ -14,13 +14,8 @@ Shape slices_shape(const Shape& shape, int64_t d, int64_t slices) {
 
 Instruction* SliceWriter::append(Opcode opcode, Shape shape, std::vector<Instruction*> operands,
                                  Attributes attributes) {
-  auto made = std::make_unique<Instruction>();
-  made->opcode = opcode;
-  made->name = names_.unused(base_);
-  made->shape = std::move(shape);
-  made->operands = std::move(operands);
-  made->attributes = std::move(attributes);
-  return computation_.append(std::move(made));
+  return append_new(computation_, names_.unused(base_), opcode, std::move(shape), std::move(operands),
+                    std::move(attributes));
 }
 
 Instruction* SliceWriter::append(std::unique_ptr<Instruction> copy) {

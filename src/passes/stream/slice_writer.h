@@ -64,7 +64,8 @@ class SourceArrays {
  public:
   explicit SourceArrays(SliceWriter& writer) : writer_(writer) {}
   Instruction* of(const LeafRef& array);
-  /// The array that is read. The operand itself if it is an element of the tuple that was computed.
+  /// The array that is read: the operand itself if it is an element of the tuple that was computed. of() has one
+  /// instruction for all readers of an element, which passes that compare what reads and what updates rely on.
   Instruction* read(Instruction& operand);
 
  private:

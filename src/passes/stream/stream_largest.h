@@ -11,10 +11,10 @@
 
 namespace lowtide::engine {
 
-constexpr size_t kMostSeeds = 6;             ///< tried for one cluster
-constexpr double kLeastSeedBytes = 2 << 20;  ///< smaller values don't determine the peak
-constexpr double kLeastHiddenBytes = 2 << 20;
-constexpr double kMostOverhead = 0.03;  ///< of the cluster's time
+inline constexpr size_t kMostSeeds = 6;             ///< tried for one cluster
+inline constexpr double kLeastSeedBytes = 2 << 20;  ///< smaller values don't determine the peak
+inline constexpr double kLeastHiddenBytes = 2 << 20;
+inline constexpr double kMostOverhead = 0.03;  ///< of the cluster's time
 
 /// A stream that was written.
 struct Streamed {

@@ -6,13 +6,8 @@ std::vector<Instruction*> put_behind_barrier(Computation& computation, Names& na
                                              const std::vector<Instruction*>& values, size_t silent,
                                              std::vector<Instruction*>& order) {
   const auto append = [&](Opcode opcode, Shape shape, std::vector<Instruction*> operands, Attributes attributes) {
-    auto made = std::make_unique<Instruction>();
-    made->opcode = opcode;
-    made->name = names.unused(base);
-    made->shape = std::move(shape);
-    made->operands = std::move(operands);
-    made->attributes = std::move(attributes);
-    order.push_back(computation.append(std::move(made)));
+    order.push_back(append_new(computation, names.unused(base), opcode, std::move(shape), std::move(operands),
+                               std::move(attributes)));
     return order.back();
   };
   Shape shape = Shape::tuple({});
