@@ -88,16 +88,36 @@ bool is_reduction_by_ynnpack(const Instruction& reduce) {
 bool is_known_to_ynnpack(const Instruction& i) {
   if (!is_type_of_ynnpack(i.shape.type)) return false;
   switch (i.opcode) {
-    case Opcode::kClamp:
-    case Opcode::kSelect:
-    case Opcode::kCbrt:
-    case Opcode::kSine:
-    case Opcode::kCosine:
-    case Opcode::kTan:
-    case Opcode::kAtan2:
-    case Opcode::kRemainder: return false;
     case Opcode::kConvert: return is_type_of_ynnpack(i.operand(0).shape.type);
-    default: return true;
+    case Opcode::kAdd:
+    case Opcode::kSubtract:
+    case Opcode::kMultiply:
+    case Opcode::kDivide:
+    case Opcode::kMaximum:
+    case Opcode::kMinimum:
+    case Opcode::kPower:
+    case Opcode::kNegate:
+    case Opcode::kAbs:
+    case Opcode::kSign:
+    case Opcode::kCeil:
+    case Opcode::kFloor:
+    case Opcode::kRoundNearestEven:
+    case Opcode::kSqrt:
+    case Opcode::kRsqrt:
+    case Opcode::kExponential:
+    case Opcode::kExponentialMinusOne:
+    case Opcode::kLog:
+    case Opcode::kLogPlusOne:
+    case Opcode::kLogistic:
+    case Opcode::kTanh:
+    case Opcode::kErf:
+    case Opcode::kBroadcast:
+    case Opcode::kIota:
+    case Opcode::kReshape:
+    case Opcode::kBitcast:
+    case Opcode::kPad:
+    case Opcode::kConcatenate: return true;
+    default: return false;
   }
 }
 

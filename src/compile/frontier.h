@@ -30,7 +30,8 @@ struct Frontier {
   const FrontierPoint* within(int64_t limit) const;
   /// The lowest of those that take at most this many times plain_ns and the free plan's time, or the fastest.
   const FrontierPoint& within_time(double times) const;
-  /// Of the same ones that with the least product of time and memory; arguments and results count half.
+  /// Of the same ones that with the least price: a tenth more time must save an eighth of the memory. Arguments and
+  /// results count half.
   const FrontierPoint& balanced_within_time(double times) const;
   const FrontierPoint& tightest() const { return points.back(); }
 };

@@ -39,6 +39,7 @@ TEST_F(StoredForReductions, YnnpackComputesWhatItKnowsWithASumOfFloats) {
   EXPECT_FALSE(is_stored("bf16[64,64]", "convert(a)", kSum));
   EXPECT_TRUE(is_stored("f32[64,64]", "sine(a)", kSum));
   EXPECT_TRUE(is_stored("f32[64,64]", "convert(k)", kSum));
+  EXPECT_TRUE(is_stored("f32[64,64]", "reverse(a), dimensions={0}", kSum));
   EXPECT_TRUE(is_stored("f32[64,64]", "exponential(a)", kProduct));
 }
 
