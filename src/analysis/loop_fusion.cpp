@@ -138,7 +138,7 @@ bool is_stored_for(const Instruction& reduce, const Instruction& operand) {
 std::vector<bool> fuse_loops(const Module& module, std::optional<XlaBackend> backend) {
   const Uses uses(module);
   std::vector<bool> is_virtual(static_cast<size_t>(module.id_limit()), false);
-  std::unordered_map<int32_t, const Instruction*> reductions;
+  std::unordered_map<int32_t, const Instruction*> reductions;  // for XLA:CPU
   std::vector<int32_t> kernel(static_cast<size_t>(module.id_limit()), kNone);
   for (const auto& computation : module.computations()) {
     const auto& instructions = computation->instructions();
@@ -146,7 +146,7 @@ std::vector<bool> fuse_loops(const Module& module, std::optional<XlaBackend> bac
       const Instruction& i = **it;
       const auto id = static_cast<size_t>(i.id);
       kernel[id] = i.id;
-      if (i.opcode == Opcode::kReduce) reductions[i.id] = &i;
+      if (backend == XlaBackend::kCpu && i.opcode == Opcode::kReduce) reductions[i.id] = &i;
       if (&i == computation->root || !can_be_virtual(i)) continue;
       const auto readers = uses.of(i);
       if (readers.empty()) continue;
@@ -155,12 +155,10 @@ std::vector<bool> fuse_loops(const Module& module, std::optional<XlaBackend> bac
       for (const Instruction* reader : readers) {
         // A view that isn't virtual is only an alias of its operand's buffer.
         const bool named = is_view(reader->opcode) && !is_virtual[reader->id];
-        if (named || !takes_in(*reader, i) || (repeats(*reader, i) && !is_cheap(i))) {
-          possible = false;
-          break;
-        }
         const int32_t theirs = kernel[reader->id];
-        if (backend == XlaBackend::kCpu && reductions.contains(theirs) && is_stored_for(*reductions.at(theirs), i)) {
+        const auto reduction = reductions.find(theirs);
+        if (named || !takes_in(*reader, i) || (repeats(*reader, i) && !is_cheap(i)) ||
+            (reduction != reductions.end() && is_stored_for(*reduction->second, i))) {
           possible = false;
           break;
         }

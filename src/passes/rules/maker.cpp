@@ -127,13 +127,7 @@ Computation* Maker::addition(ElementType type) {
   Module& module = computation_.module();
   Computation* added = module.add_computation(module.unused_computation_name("add"));
   const auto append = [&](Opcode opcode, std::string name, std::vector<Instruction*> operands, Attributes attributes) {
-    auto i = std::make_unique<Instruction>();
-    i->opcode = opcode;
-    i->name = std::move(name);
-    i->shape = Shape::scalar(type);
-    i->operands = std::move(operands);
-    i->attributes = std::move(attributes);
-    return added->append(std::move(i));
+    return append_new(*added, std::move(name), opcode, Shape::scalar(type), std::move(operands), std::move(attributes));
   };
   Instruction* a = append(Opcode::kParameter, "a", {}, ParameterAttributes{0});
   Instruction* b = append(Opcode::kParameter, "b", {}, ParameterAttributes{1});

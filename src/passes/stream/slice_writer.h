@@ -29,7 +29,6 @@ class SliceWriter {
   Appender appender();
 
   Instruction* integer(int64_t value);  ///< s32
-  Instruction* zero();                  ///< s32, the same for all
   Instruction* element(Instruction& tuple, int64_t k);
   /// `value`: a scalar; null: zero.
   Instruction* filled(const Shape& shape, Instruction* value = nullptr);
@@ -43,9 +42,8 @@ class SliceWriter {
   Instruction* updated(Instruction& array, Instruction& slices, int64_t d, Instruction& start);
   Instruction* concatenated(const std::vector<Instruction*>& parts, int64_t d);
 
-  Computation& computation() { return computation_; }
-
  private:
+  Instruction* zero();  ///< s32, the same for all
   std::vector<Instruction*> with_starts(std::vector<Instruction*> operands, int64_t rank, int64_t d,
                                         Instruction& start);
 

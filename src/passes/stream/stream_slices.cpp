@@ -69,12 +69,11 @@ Result<PassResult> stream_slices(Module& module, const Target& target) {
 }
 
 Result<PassResult> stream_slices(Module& module, const Target& target, std::vector<StreamDecision>& decisions) {
-  StreamsOfLargest streams{.most_clusters = kMostClusters, .deepest = kDeepest, .enters = {}, .stream = {}};
-  streams.enters = [](const Instruction& i) {
+  const auto enters = [](const Instruction& i) {
     return i.opcode == Opcode::kWhile || i.opcode == Opcode::kConditional || i.opcode == Opcode::kCall;
   };
-  streams.stream = [&](Computation& computation, const ValueGraph& graph,
-                       const std::vector<ValueState>& states) -> Result<std::optional<Streamed>> {
+  const auto stream = [&](Computation& computation, const ValueGraph& graph,
+                          const std::vector<ValueState>& states) -> Result<std::optional<Streamed>> {
     const Choice choice = best_choice(graph, states);
     if (choice.tile == 0) return std::optional<Streamed>();
     decisions.push_back({computation.name, choice.seed->name, choice.dimension, choice.tile});
@@ -82,7 +81,8 @@ Result<PassResult> stream_slices(Module& module, const Target& target, std::vect
     if (!bodies) return Status(Fault::kInternal, "values outside stand between those of a stream");
     return std::optional(Streamed{choice.hidden_bytes, std::move(*bodies)});
   };
-  return stream_largest(module, target, streams);
+  return stream_largest(module, target,
+                        {.most_clusters = kMostClusters, .deepest = kDeepest, .enters = enters, .stream = stream});
 }
 
 }  // namespace lowtide::engine

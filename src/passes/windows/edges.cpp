@@ -48,15 +48,16 @@ void Edges::make() {
       }
     }
   }
-  RowSource source;
-  source.whole = [&](const Instruction& reader, size_t operand) {
+  const auto whole_of = [&](const Instruction& reader, size_t operand) {
     return sources_.of(resolve({&reader.operand(operand), 0}));
   };
+  RowSource source;
+  source.whole = whole_of;
   source.rows = [&](const Instruction& reader, size_t operand, const RowRead& read, RowRange wanted) {
     const RowRange range = read_of(reader, operand, read, wanted);
     const GraphLeaf array = array_behind(graph_, reader.operand(operand));
     if (cluster_.is_member(array.place)) return rows(array.place, range);
-    return writer_.slices(*sources_.of(resolve({&reader.operand(operand), 0})), read.dimension, range);
+    return writer_.slices(*whole_of(reader, operand), read.dimension, range);
   };
   for (auto& [place, all] : made_) {
     const RowMember& member = cluster_.members.at(place);

@@ -71,12 +71,11 @@ Result<PassResult> stream_windows(Module& module, const Target& target) {
 }
 
 Result<PassResult> stream_windows(Module& module, const Target& target, std::vector<StreamDecision>& decisions) {
-  StreamsOfLargest streams{.most_clusters = kMostClusters, .enters = {}, .stream = {}};
-  streams.enters = [](const Instruction& i) {
+  const auto enters = [](const Instruction& i) {
     return i.opcode == Opcode::kWhile && i.frontend_attributes != kTilesAttribute;
   };
-  streams.stream = [&](Computation& computation, const ValueGraph& graph,
-                       const std::vector<ValueState>& states) -> Result<std::optional<Streamed>> {
+  const auto stream = [&](Computation& computation, const ValueGraph& graph,
+                          const std::vector<ValueState>& states) -> Result<std::optional<Streamed>> {
     const Choice choice = best_choice(graph, states);
     if (choice.tile == 0) return std::optional<Streamed>();
     decisions.push_back({computation.name, choice.seed->name, choice.dimension, choice.tile, false, true});
@@ -85,7 +84,7 @@ Result<PassResult> stream_windows(Module& module, const Target& target, std::vec
     }
     return std::optional(Streamed{.hidden_bytes = choice.hidden_bytes, .bodies = {}});
   };
-  return stream_largest(module, target, streams);
+  return stream_largest(module, target, {.most_clusters = kMostClusters, .enters = enters, .stream = stream});
 }
 
 }  // namespace lowtide::engine

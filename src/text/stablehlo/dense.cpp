@@ -330,6 +330,9 @@ Result<Dense> read_dense(const MlirAttribute& attribute, const Shape& shape, con
   return DenseReader(attribute, source, module).read(shape);
 }
 
+const char* read_float_bits(std::string_view token, float& out) { return read_hexadecimal(token, out); }
+const char* read_float_bits(std::string_view token, double& out) { return read_hexadecimal(token, out); }
+
 std::string dense_text(const Literal& value) {
   if (!value.known()) return "dense_resource<__elided__>";
   std::string out = "dense<";

@@ -21,6 +21,10 @@ struct Dense {
 Result<Dense> read_dense(const MlirAttribute& attribute, const Shape& shape, const Source& source,
                          const MlirModule& module);
 
+/// Reads `0x7F800000`: the bits of a floating-point number. Null, or what was expected.
+const char* read_float_bits(std::string_view token, float& out);
+const char* read_float_bits(std::string_view token, double& out);
+
 /// `dense<...>` without a type: short lists as numbers, longer ones as bytes. Reading it gives the same bits.
 std::string dense_text(const Literal& value);
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cctype>
 #include <charconv>
 
@@ -153,16 +152,15 @@ Result<std::string> MlirValues::string(const MlirAttribute& attribute) const {
 }
 
 std::optional<double> mlir_number(std::string_view text, bool is_double) {
-  const char* const end = text.data() + text.size();
-  if (!text.starts_with("0x")) {
-    double value = 0;
-    const auto [stop, error] = std::from_chars(text.data(), end, value);
-    return error == std::errc() && stop == end ? std::optional(value) : std::nullopt;
+  double value = 0;
+  if (text.starts_with("0x")) {
+    float narrow = 0;
+    if ((is_double ? read_float_bits(text, value) : read_float_bits(text, narrow)) != nullptr) return std::nullopt;
+    return is_double ? value : narrow;
   }
-  uint64_t bits = 0;
-  const auto [stop, error] = std::from_chars(text.data() + 2, end, bits, 16);
-  if (error != std::errc() || stop != end || (!is_double && bits >> 32 != 0)) return std::nullopt;
-  return is_double ? std::bit_cast<double>(bits) : std::bit_cast<float>(static_cast<uint32_t>(bits));
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  return error == std::errc() && stop == end ? std::optional(value) : std::nullopt;
 }
 
 std::string mlir_unquote(std::string_view inner) {
