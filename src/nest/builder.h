@@ -105,6 +105,8 @@ class NestBuilder {
 
   /// Conditions that bounds could not decide so far, for parallel loops; ascending, each once.
   std::vector<Cut> cuts() const;
+  /// Does any of the cuts follow from a condition on several loops, such as the position of an element in rows?
+  bool has_mixed_cuts() const;
 
  private:
   NodeId make(Node node);                  // or an equal node; sets its block and bounds

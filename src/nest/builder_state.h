@@ -32,6 +32,7 @@ struct NestBuilder::Shared {
   std::unordered_map<NodeKey, NodeId, HashNodeKey> made;
   std::vector<OpenLoop> loops;  // as Nest::loops
   std::set<Cut> cuts;
+  bool has_mixed_cuts = false;
   FoldOperation fold = nullptr;
 };
 

@@ -1,6 +1,7 @@
 #include "nest/legalise.h"
 
 #include <algorithm>
+#include <bit>
 #include <optional>
 
 #include "nest/plain/expand.h"
@@ -97,6 +98,7 @@ class Legaliser {
       case NodeKind::kResult: return part_of(node, [&](int32_t slot) { return results_[node.loop][slot]; });
       case NodeKind::kOperation: {
         if (const auto sum = contracted(node)) return real(node.type, sum->id);
+        if (const auto sum = fused(node)) return real(node.type, sum->id);
         std::vector<PlainValue> operands;
         for (const NodeId operand : node.operands) operands.push_back(value(operand));
         return expand(node, operands);
@@ -132,6 +134,38 @@ class Legaliser {
       return fma(x, y, other);
     }
     return {};
+  }
+
+  /// f32(f64(x) * f64(y) + f64(z)), with which programs spell a fused multiply-add: it is one. The sum in double
+  /// precision is rounded a second time, which gives another result about once in 2^29.
+  std::optional<Plain> fused(const Node& node) {
+    if (node.opcode != Opcode::kConvert || node.type != ElementType::kF32 || !contract_) return {};
+    const Node& sum = old(node.operands[0]);
+    if (sum.kind != NodeKind::kOperation || sum.type != ElementType::kF64) return {};
+    if (sum.opcode != Opcode::kAdd && sum.opcode != Opcode::kSubtract) return {};
+    for (const size_t k : {0, 1}) {
+      const Node& product = old(sum.operands[k]);
+      if (product.kind != NodeKind::kOperation || product.opcode != Opcode::kMultiply) continue;
+      std::optional<Plain> x = narrow(product.operands[0]), other = narrow(sum.operands[1 - k]);
+      const std::optional<Plain> y = narrow(product.operands[1]);
+      if (!x || !y || !other) continue;
+      if (sum.opcode == Opcode::kSubtract) (k == 0 ? other : x) = -(k == 0 ? *other : *x);
+      return fma(*x, *y, *other);
+    }
+    return {};
+  }
+
+  /// The f32 number that an f64 is equal to, if it is widened or a constant.
+  std::optional<Plain> narrow(NodeId wide) {
+    const Node& node = old(wide);
+    if (node.kind == NodeKind::kConstant) {
+      const double number = std::bit_cast<double>(node.bits[0]);
+      if (static_cast<double>(static_cast<float>(number)) != number) return {};
+      return plain(nest_.number(ElementType::kF32, number));
+    }
+    const bool is_widened = node.kind == NodeKind::kOperation && node.opcode == Opcode::kConvert &&
+                            old(node.operands[0]).type == ElementType::kF32;
+    return is_widened ? std::optional(value(node.operands[0]).re) : std::nullopt;
   }
 
   /// Is this the partial sum of few terms? There the difference between one rounding and two doesn't average out, and

@@ -37,7 +37,8 @@ using Piece = std::vector<Box>;
 
 /// Outputs with equal extents.
 struct RegionGroup {
-  Dims extents;
+  Dims dims;     ///< of the outputs
+  Dims extents;  ///< of the loops: dims, or a single loop over all elements
   std::vector<size_t> outputs;
 };
 
@@ -58,17 +59,19 @@ class Lowering {
       const Dims& extents = leaf_shape(output.instruction->shape, output.leaf)->dims;
       if (std::find(extents.begin(), extents.end(), 0) != extents.end()) continue;
       const auto [place, is_new] = by_extents.emplace(extents, groups.size());
-      if (is_new) groups.push_back({extents, {}});
+      if (is_new) groups.push_back({extents, extents, {}});
       groups[place->second].outputs.push_back(k);
     }
     if (groups.size() == 1 && updates.empty()) {  // most regions are one piece
       NestBuilder nest(evaluate);
-      RegionElements elements(nest, region_);
-      make(nest, elements, groups[0], whole(groups[0]));
+      make_whole(nest, groups[0]);
       if (nest.cuts().empty()) return turn_short_loops(collapse_loops(nest.take()));
     }
     std::vector<std::vector<Piece>> pieces;
-    for (const RegionGroup& group : groups) pieces.push_back(pieces_of(group));
+    for (RegionGroup& group : groups) {
+      walk_in_one_loop(group);
+      pieces.push_back(pieces_of(group));
+    }
     NestBuilder nest(evaluate);
     RegionElements elements(nest, region_);
     for (size_t g = 0; g < groups.size(); ++g) {
@@ -127,6 +130,7 @@ class Lowering {
 
   void make(NestBuilder& nest, RegionElements& elements, const RegionGroup& group, const Piece& piece) const {
     const Dims& extents = piece[0].extents;
+    const bool in_one = group.extents != group.dims;
     std::vector<int32_t> loops;
     if (extents.empty()) loops.push_back(nest.begin_parallel(1));
     for (const int64_t extent : extents) loops.push_back(nest.begin_parallel(extent));
@@ -143,6 +147,7 @@ class Lowering {
         index.push_back(nest.plus(nest.index_of(loops[d]), NestBuilder::fixed(box.starts[d])));
       }
       const Affine at = nest.position(index, group.extents);
+      if (in_one) index = nest.index_at(at, group.dims);
       for (const size_t k : group.outputs) {
         const LeafRef& output = region_.outputs[k];
         made.push_back({k, at, elements.element(*output.instruction, output.leaf, index)});
@@ -153,6 +158,32 @@ class Lowering {
       nest.end_parallel(loops.back());
       loops.pop_back();
     }
+  }
+
+  /// Walks all elements in one loop if a condition on their position, which no loop's index decides alone, can then be
+  /// decided by cutting the loop, and nothing needs the indices apart.
+  void walk_in_one_loop(RegionGroup& group) const {
+    if (group.dims.size() < 2) return;
+    NestBuilder apart(evaluate);
+    make_whole(apart, group);
+    if (!apart.has_mixed_cuts()) return;
+    RegionGroup in_one = group;
+    in_one.extents = {1};
+    for (const int64_t extent : group.dims) in_one.extents[0] *= extent;
+    NestBuilder together(evaluate);
+    make_whole(together, in_one);
+    if (divisions(together.take()) == divisions(apart.take())) group = std::move(in_one);
+  }
+
+  void make_whole(NestBuilder& nest, const RegionGroup& group) const {
+    RegionElements elements(nest, region_);
+    make(nest, elements, group, whole(group));
+  }
+
+  static int64_t divisions(const Nest& nest) {
+    return std::ranges::count_if(nest.nodes, [](const Node& node) {
+      return node.opcode == Opcode::kDivide || node.opcode == Opcode::kRemainder;
+    });
   }
 
   /// The number of nodes of a piece, and the indices, by dimension, at which its single box should be cut.
@@ -182,7 +213,7 @@ class Lowering {
     size_t nodes = 0;
   };
 
-  /// Merges boxes of equal extents into one piece if that saves a quarter of the nodes; single elements always.
+  /// Merges boxes of equal extents into one piece if that saves an eighth of the nodes; single elements always.
   std::vector<Piece> pieces_of(const RegionGroup& group) const {
     std::vector<Cost> made;
     size_t trials = 0;
@@ -195,7 +226,7 @@ class Lowering {
         together.piece.push_back(box.piece[0]);
         together.nodes = single ? together.nodes + box.nodes : try_out(group, together.piece).nodes;
         trials += !single;
-        joined = single || 4 * together.nodes <= 3 * (made[k].nodes + box.nodes);
+        joined = single || 8 * together.nodes <= 7 * (made[k].nodes + box.nodes);
         if (joined) made[k] = std::move(together);
       }
       if (!joined) made.push_back(std::move(box));

@@ -104,6 +104,82 @@ TEST(LegaliseNests, SumsInOrder) {
   EXPECT_EQ(kind_of_fold(reduction("s32", "add", "0"), true), LoopKind::kReduce);
 }
 
+/// Fused multiply-adds that a program spells in double precision.
+TEST(LegaliseNests, FusesWhatDoublePrecisionRoundsOnce) {
+  const auto operations = [](const std::string& sum, LegaliseOptions options = {}) {
+    const OneRegion one = one_region(R"(
+  x = f32[40] parameter(0)
+  y = f32[40] parameter(1)
+  d = f64[40] parameter(2)
+  wx = f64[40] convert(x)
+  wy = f64[40] convert(y)
+  c = f64[] constant(0.375)
+  third = f64[] constant(0.3333333333333333)
+  cs = f64[40] broadcast(c), dimensions={}
+  thirds = f64[40] broadcast(third), dimensions={}
+  p = f64[40] multiply(wx, wy)
+  scaled = f64[40] multiply(cs, wx)
+)" + sum + "\n  ROOT r = f32[40] convert(s)");
+    const Nest nest = legalise(lower(one.region), options);
+    std::pair<int, int> fused_and_wide;
+    for (const Node& node : nest.nodes) {
+      fused_and_wide.first += node.kind == NodeKind::kFma && node.type == ElementType::kF32;
+      fused_and_wide.second += node.kind == NodeKind::kOperation && node.type == ElementType::kF64;
+    }
+    return fused_and_wide;
+  };
+  const auto fused = std::pair(1, 0);
+  EXPECT_EQ(operations("s = f64[40] add(p, cs)"), fused);
+  EXPECT_EQ(operations("s = f64[40] add(wy, scaled)"), fused);
+  EXPECT_EQ(operations("s = f64[40] subtract(p, wx)"), fused);
+  EXPECT_EQ(operations("s = f64[40] subtract(wx, p)"), fused);
+  // Not: a term that isn't a float, a product of other numbers, sums in order.
+  EXPECT_EQ(operations("s = f64[40] add(p, thirds)").first, 0);
+  EXPECT_EQ(operations("s = f64[40] add(p, d)").first, 0);
+  EXPECT_EQ(operations("q = f64[40] multiply(wx, d)\n s = f64[40] add(q, wy)").first, 0);
+  EXPECT_EQ(operations("s = f64[40] add(p, cs)", {.sums_in_order = true}).first, 0);
+  EXPECT_EQ(operations("s = f64[40] add(p, cs)", {.contract_products = false}).first, 0);
+}
+
+/// Of signs and ties: against the interpreter, which rounds twice.
+TEST(LegaliseNests, FusedSumsAreRight) {
+  for (const char* sum : {"add(p, wz)", "subtract(p, wz)", "subtract(wz, p)"}) {
+    EXPECT_EQ(legalised_differs_by(fmt::format(R"(HloModule m
+ENTRY main {{
+  x = f32[40] parameter(0)
+  y = f32[40] parameter(1)
+  z = f32[40] parameter(2)
+  wx = f64[40] convert(x)
+  wy = f64[40] convert(y)
+  wz = f64[40] convert(z)
+  p = f64[40] multiply(wx, wy)
+  s = f64[40] {}
+  ROOT r = f32[40] convert(s)
+}})",
+                                               sum)),
+              0)
+        << sum;
+  }
+}
+
+/// 0 + x is x where x can't be -0, and rounding again changes nothing.
+TEST(LegaliseNests, RoundsToBrainFloatsOnce) {
+  const auto roundings = [](const char* number) {
+    const OneRegion one = one_region(fmt::format(R"(
+  n = u32[40] parameter(0)
+  x = f32[40] parameter(1)
+  f = f32[40] convert(n)
+  b = bf16[40] convert({})
+  z = bf16[] constant(0)
+  zs = bf16[40] broadcast(z), dimensions={{}}
+  ROOT s = bf16[40] add(b, zs))",
+                                                 number));
+    const Nest nest = legalise(lower(one.region));
+    return std::ranges::count_if(nest.nodes, [](const Node& node) { return node.opcode == Opcode::kAnd; });
+  };
+  EXPECT_EQ(roundings("x"), 2 * roundings("f"));
+}
+
 TEST(LegaliseNests, RoundsProductsInOrder) {
   const OneRegion one = one_region(R"(
   x = f32[40] parameter(0)

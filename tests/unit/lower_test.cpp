@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "region_test_support.h"
 
 namespace lowtide::engine {
@@ -212,6 +214,65 @@ TEST(Lower, CutsWhereRangesAreAskedFor) {
   ROOT y = f32[40,40] select(early, x, zs))");
   EXPECT_EQ(count(masked, "select"), 0) << masked;
   EXPECT_EQ(count(masked, "parallel"), 2) << masked;
+}
+
+/// Conditions on the position of an element in several dimensions.
+TEST(Lower, CutsAtPositionsInRows) {
+  const auto halves = [](int first, const std::string& rest) {
+    return fmt::format(R"(
+  a = f32[{}] parameter(0)
+  b = f32[{}] parameter(1)
+  x = f32[40,60] parameter(2)
+  c = f32[2400] concatenate(a, b), dimensions={{0}}
+  m = f32[40,60] reshape(c)
+  {})",
+                       first, 2400 - first, rest);
+  };
+  // The end of a row, in the middle of all, and the middle of one: all elements are walked in one loop.
+  for (const auto& [first, loops] : {std::pair(1200, 1), std::pair(930, 2)}) {
+    const std::string text = expect_region_matches(halves(first, "ROOT y = f32[40,60] add(m, x)"));
+    EXPECT_EQ(count(text, "select"), 0) << text;
+    EXPECT_EQ(count(text, "parallel"), loops) << text;
+  }
+  // Columns are told apart: the row that the cut goes through is cut again.
+  const std::string own = "v = f32[60] parameter(3)\n  w = f32[40,60] broadcast(v), dimensions={1}\n";
+  const std::string cut = expect_region_matches(halves(930, own + "  ROOT y = f32[40,60] add(m, w)"));
+  EXPECT_EQ(count(cut, "select"), 0) << cut;
+  EXPECT_EQ(count(cut, "f32 b0["), 2) << cut;
+  // A triangle has no such cuts.
+  const std::string triangle = expect_region_matches(R"(
+  x = f32[60,60] parameter(0)
+  i = s32[60,60] iota(), iota_dimension=0
+  j = s32[60,60] iota(), iota_dimension=1
+  early = pred[60,60] compare(i, j), direction=LT
+  z = f32[] constant(0)
+  zs = f32[60,60] broadcast(z), dimensions={}
+  ROOT y = f32[60,60] select(early, x, zs))");
+  EXPECT_EQ(count(triangle, "parallel"), 2) << triangle;
+  EXPECT_EQ(count(triangle, "select"), 1) << triangle;
+}
+
+/// The two words of one hash, in an array of rows: computed together, whatever is done with each.
+TEST(Lower, ComputesTheHashOfTwoWordsOnce) {
+  const auto words = [](const char* consumer) {
+    std::string text =
+        "\n  i = u32[1000] iota(), iota_dimension=0\n  half = u32[] constant(500)\n"
+        "  halves = u32[1000] broadcast(half), dimensions={}\n"
+        "  low = pred[1000] compare(i, halves), direction=LT\n"
+        "  back = u32[1000] subtract(i, halves)\n  h0 = u32[1000] select(low, i, back)\n";
+    for (int k = 0; k < 16; ++k)
+      text += fmt::format("  m{0} = u32[1000] multiply(h{0}, h{0})\n  h{1} = u32[1000] xor(m{0}, h{0})\n", k, k + 1);
+    return text + "  word = u32[1000] select(low, m15, h16)\n  rows = u32[20,50] reshape(word)\n" + consumer;
+  };
+  const std::string together = expect_region_matches(words("  ROOT y = f32[20,50] convert(rows)"));
+  EXPECT_EQ(count(together, "parallel i0 < 500"), 1) << together;
+  EXPECT_EQ(count(together, "multiply"), 16) << together;
+  EXPECT_EQ(count(together, "f32 convert"), 2) << together;
+  // What is done with each word is most of the work.
+  std::string much = "  y0 = f32[20,50] convert(rows)\n";
+  for (int k = 0; k < 99; ++k) much += fmt::format("  y{} = f32[20,50] cosine(y{})\n", k + 1, k);
+  const std::string apart = expect_region_matches(words((much + "  ROOT y = f32[20,50] sine(y99)").c_str()));
+  EXPECT_EQ(count(apart, "parallel"), 2) << apart;
 }
 
 TEST(Lower, WalksNarrowRowsOnce) {

@@ -190,6 +190,10 @@ Emitter::V Emitter::gather(int32_t buffer, const Address& at, llvm::Type* elemen
   V running = mask();
   bool is_wide = false;
   V offsets = lane_offsets(at, is_wide);
+  if (fits_registers(buffer, element)) {
+    llvm::Type* wide = type_of(ElementType::kS64, width_);
+    return look_up_in(buffer, builder_.CreateAdd(splat(at.scalar), builder_.CreateSExt(offsets, wide)), element);
+  }
   if (avx512_ && element->getScalarSizeInBits() >= 32) {
     V from = pointer(buffer, at.scalar);
     V addresses = builder_.CreateGEP(element, from, offsets);

@@ -65,6 +65,48 @@ Emitter::V Emitter::look_up(std::span<const uint64_t> rows, V index, unsigned bi
                                look_up(rows.first(half), index, bits));
 }
 
+// Does an array that the kernel only reads fit two registers, in which any element can be permuted to any lane?
+bool Emitter::fits_registers(int32_t buffer, llvm::Type* element) const {
+  const NestBuffer& array = nest_.buffers[buffer];
+  const unsigned bits = element->getScalarSizeInBits();
+  return avx512_ && !array.written && (bits == 32 || bits == 64) && array.elements > 0 &&
+         array.elements * bits <= int64_t{2} * 512;
+}
+
+// array[index] in each lane, for an array that fits two registers. `index`: 64 bits a lane.
+Emitter::V Emitter::look_up_in(int32_t buffer, V index, llvm::Type* element) {
+  const unsigned bits = element->getScalarSizeInBits(), row = 512 / bits;
+  const int64_t elements = nest_.buffers[buffer].elements;
+  auto* lanes = llvm::FixedVectorType::get(builder_.getIntNTy(bits), row);
+  const auto row_at = [&](int64_t first) -> V {
+    std::vector<llvm::Constant*> exists;
+    for (unsigned i = 0; i < row; ++i) exists.push_back(builder_.getInt1(first + i < elements));
+    return load_vector(lanes, pointer(buffer, integer(first)), llvm::ConstantVector::get(exists));
+  };
+  const bool is_wide = bits == 64;
+  std::vector<V> parts;
+  for (int32_t first = 0; first < width_; first += static_cast<int32_t>(row)) {
+    std::vector<int> of_part(row, -1);
+    const auto count = std::min<std::ptrdiff_t>(row, width_ - first);
+    std::iota(of_part.begin(), of_part.begin() + count, first);
+    V at = builder_.CreateTrunc(builder_.CreateShuffleVector(index, of_part), lanes);
+    if (elements <= row) {
+      const auto permute =
+          is_wide ? llvm::Intrinsic::x86_avx512_permvar_di_512 : llvm::Intrinsic::x86_avx512_permvar_si_512;
+      parts.push_back(builder_.CreateIntrinsic(permute, {}, {row_at(0), at}));
+    } else {
+      const auto permute =
+          is_wide ? llvm::Intrinsic::x86_avx512_vpermi2var_q_512 : llvm::Intrinsic::x86_avx512_vpermi2var_d_512;
+      parts.push_back(builder_.CreateIntrinsic(permute, {}, {row_at(0), at, row_at(row)}));
+    }
+  }
+  V found = joined(parts);
+  std::vector<int> all(static_cast<size_t>(width_));
+  std::iota(all.begin(), all.end(), 0);
+  if (width_ % static_cast<int32_t>(row) != 0) found = builder_.CreateShuffleVector(found, all);
+  return builder_.CreateBitCast(found, llvm::FixedVectorType::get(element, static_cast<unsigned>(width_)));
+}
+
 Emitter::Emitted Emitter::emit_table(NodeId id) {
   const Node& n = node(id);
   const NodeId operand = n.operands[0];

@@ -41,6 +41,14 @@ Plain rounded_brain(Plain x) {
   return (result & int64_t{0xffff0000}).as(kF32);
 }
 
+/// Is this of the form of what rounded_brain makes? Rounding it again would at most make a signalling NaN quiet.
+bool is_rounded_brain(Plain x) {
+  if (x.node().kind != NodeKind::kOperation || x.node().opcode != Opcode::kBitcastConvert) return false;
+  const Plain bits = x.with(x.node().operands[0]);
+  if (bits.node().kind != NodeKind::kOperation || bits.node().opcode != Opcode::kAnd) return false;
+  return bits.nest->known_integer(bits.node().operands[1]) == int64_t{0xffff0000};
+}
+
 Plain widened_mini(const Format& format, Plain code) {
   const Plain bits = code.to(kS32);
   const auto mask = static_cast<int64_t>(format.sign - 1);
@@ -134,9 +142,9 @@ namespace {
 /// Rounding keeps order, so bounds are rounded like values.
 template <class T>
 void declare_rounded(FloatFacts facts, Plain result) {
+  facts.may_be_minus_zero = facts.may_be_minus_zero || facts.least < 0;
   facts.least = static_cast<float>(T(static_cast<float>(facts.least)));
   facts.greatest = static_cast<float>(T(static_cast<float>(facts.greatest)));
-  facts.may_be_minus_zero = facts.may_be_minus_zero || facts.least <= 0;
   facts.grid = INT_MIN;
   result.nest->declare(result.id, facts);
 }
@@ -167,6 +175,7 @@ Plain rounded(ElementType type, Plain wide) {
       return result;
     }
     case ElementType::kBF16: {
+      if (is_rounded_brain(wide)) return wide;
       const Plain result = rounded_brain(wide);
       declare_rounded<BFloat16>(facts, result);
       return result;
