@@ -16,6 +16,7 @@
 #include "passes/execute/read_convolutions_past_moves.h"
 #include "passes/execute/rematerialise.h"
 #include "passes/execute/separate_bodies.h"
+#include "passes/execute/separate_fills.h"
 #include "passes/execute/share_invariants.h"
 #include "passes/execute/simplify_shared_bodies.h"
 #include "passes/execute/sink_transposes.h"
@@ -127,6 +128,10 @@ const std::vector<Pass>& execution_pipeline() {
     all.insert(all.end(), pipeline().begin(), pipeline().end());
     const std::vector<Pass> own = {
         // Only for running here: from here on the module is prepared for regions and isn't passed on.
+        {"separate-bodies", separate_bodies, Numerics::kExact,
+         "after calls are inlined, which leaves their loops with one body; before everything that changes a loop: a "
+         "body "
+         "of several can't be changed for one of them"},
         {"spell-host-moves", spell_host_moves, Numerics::kExact,
          "after calls are inlined and bundles folded, which stand between a stack's slice and its move; before what "
          "asks "
@@ -219,8 +224,10 @@ const std::vector<Pass>& execution_pipeline() {
          Numerics::kExact},
         {"split-long-scatters", split_long_scatters, Numerics::kReassociated,
          "beside reductions, for the same reason; after streaming, which cuts scatters as well", Numerics::kExact},
+        {"separate-fills", separate_fills, Numerics::kExact,
+         "after the last pass that shares equal values, which would share these"},
         {"separate-bodies", separate_bodies, Numerics::kExact,
-         "after everything that might remove a loop: copies bodies so that each runs at one place"},
+         "again, after streams, which copy loops with the bodies that they have"},
         {"remove-dead-code", remove_dead_code, Numerics::kExact,
          "last: what was unrolled and shared leaves bodies behind"},
     };

@@ -6,6 +6,7 @@
 #include "passes/execute/fold_transposes.h"
 #include "passes/execute/forget_plans.h"
 #include "passes/execute/ignore_placements.h"
+#include "passes/execute/separate_bodies.h"
 #include "passes/execute/spell_bitcasts.h"
 #include "passes/execute/unroll_elementwise_loops.h"
 #include "passes/in_place/accumulate_where_it_lies.h"
@@ -17,6 +18,7 @@
 #include "passes/rules/decide_predicates.h"
 #include "passes/rules/gather_one_hot_products.h"
 #include "passes/rules/multiply_outer_products.h"
+#include "passes/rules/narrow_stacks.h"
 #include "passes/rules/scatter_one_hot_gradients.h"
 #include "passes/rules/sink_hoisted_values.h"
 #include "passes/rules/slice_known_gathers.h"
@@ -36,6 +38,14 @@
 #include "passes/xla/write_around.h"
 
 namespace lowtide::engine {
+namespace {
+
+/// XLA:CPU computes with f32, and converts a whole stack of bf16 for each slice that is written to it.
+Result<PassResult> narrow_stacks_of_accelerators(Module& module, const Target& target) {
+  return target.xla_backend() == XlaBackend::kCpu ? PassResult() : narrow_stacks(module);
+}
+
+}  // namespace
 
 const std::vector<Pass>& pipeline_for_xla() {
   static const std::vector<Pass> kPipeline = [] {
@@ -51,6 +61,8 @@ const std::vector<Pass>& pipeline_for_xla() {
     };
     all.insert(all.end(), pipeline().begin(), pipeline().end());
     const std::vector<Pass> own = {
+        {"separate-bodies", separate_bodies, Numerics::kExact,
+         "after calls are inlined, which leaves their loops with one body; before everything that changes a loop"},
         {"fold-transposes", fold_transposes, Numerics::kExact,
          "before rules and streams look at products: a transposed operand is one that they don't see"},
         {"unroll-elementwise-loops", unroll_elementwise_loops, Numerics::kExact,
@@ -69,6 +81,8 @@ const std::vector<Pass>& pipeline_for_xla() {
          "before streams, which walk batch dimensions"},
         {"split-merged-dimensions", split_merged_dimensions, Numerics::kExact,
          "after indices that only count are batch dimensions, which correspond; before streams"},
+        {"narrow-stacks", narrow_stacks_of_accelerators, Numerics::kExact,
+         "before values are recomputed: what is stored narrow is read narrow"},
         {"multiply-outer-products", multiply_outer_products, Numerics::kValueExact,
          "XLA lays out operands of a dot with nothing to sum; elementwise it fuses"},
         {"sink-hoisted-values", sink_hoisted_values, Numerics::kExact,

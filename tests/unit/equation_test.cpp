@@ -56,6 +56,14 @@ TEST(Equation, ColumnsOfLongArrays) {
   EXPECT_FALSE(may_hold(1, {{2, 0, rows}, {-2, 0, rows}}));
 }
 
+TEST(Equation, RowsThatAreCountedInTwoWays) {
+  // columns [0, 64) of rows that two loops walk beside columns [64, 256) of rows that one loop walks
+  EXPECT_FALSE(may_hold(-64, {{512, 0, 4095}, {256, 0, 1}, {1, 0, 63}, {-256, 0, 8191}, {-1, 0, 191}}));
+  EXPECT_TRUE(may_hold(-64, {{512, 0, 4095}, {256, 0, 1}, {1, 0, 64}, {-256, 0, 8191}, {-1, 0, 191}}));
+  // even rows beside odd ones
+  EXPECT_FALSE(may_hold(-256, {{512, 0, 4095}, {1, 0, 255}, {-512, 0, 4095}, {-1, 0, 0}}));
+}
+
 TEST(Equation, WithoutBoundsNobodyKnows) {
   EXPECT_TRUE(may_hold(5, {{int64_t{1} << 40, INT64_MIN, INT64_MAX}}));
   EXPECT_FALSE(may_hold(5, {{int64_t{1} << 40, INT64_MIN, INT64_MAX}, {1, 1, 0}}));  // no value at all

@@ -19,11 +19,24 @@ std::unordered_set<const Instruction*> find_fixed(const Computation& computation
   return fixed;
 }
 
+namespace {
+
+/// Does a transposition move whole rows?
+bool keeps_rows(const Instruction& transpose) {
+  const Dims& from = transpose.as<DimensionsAttributes>().dimensions;
+  return from.empty() || from.back() == std::ssize(from) - 1;
+}
+
+}  // namespace
+
 double make_ns(const Instruction& i, const Cost& cost) {
   switch (i.opcode) {
     case Opcode::kOptBarrier:
     case Opcode::kBitcast:
     case Opcode::kReshape: return 0;
+    case Opcode::kTranspose:
+      if (keeps_rows(i)) return 0;
+      return time_of(i, cost) / cost.machine().cores;
     default: return time_of(i, cost) / cost.machine().cores;
   }
 }

@@ -263,7 +263,7 @@ class MakerInLoop {
         if (overwritten_.contains(i)) continue;
         const auto fits = std::ranges::find_if(free, [&](const auto& array) {
           return array.second == members().at(i).dimension && same_shape(array.first->shape, i->shape) &&
-                 (!declared || is_declared(*array.first, *i));
+                 (!(declared || element_carried(*array.first)) || is_declared(*array.first, *i));
         });
         if (fits == free.end()) continue;
         overwritten_[i] = fits->first;
@@ -272,8 +272,10 @@ class MakerInLoop {
     }
   }
 
-  /// Is the program's result i declared as an alias of this argument?
-  static bool is_declared(const Instruction& argument, const Instruction& i) {
+  /// Is the program's result i declared as an alias of this argument, or does it continue this carry of the loop in
+  /// whose body it is?
+  bool is_declared(const Instruction& argument, const Instruction& i) const {
+    if (const auto carried = element_carried(argument)) return i.parent->root->operands[*carried] == &i;
     const Module& module = i.parent->module();
     if (argument.opcode != Opcode::kParameter || module.entry->root->opcode != Opcode::kTuple) return false;
     return std::ranges::any_of(module.input_output_alias, [&](const AliasEntry& alias) {
@@ -282,10 +284,21 @@ class MakerInLoop {
     });
   }
 
+  /// The element of the carry of the loop in whose body this loop is.
+  std::optional<size_t> element_carried(const Instruction& array) const {
+    const Computation& parent = *loop_.parent;
+    const bool is_element = array.opcode == Opcode::kGetTupleElement && array.operand(0).opcode == Opcode::kParameter;
+    const bool is_body = &parent != parent.module().entry && parent.root->opcode == Opcode::kTuple &&
+                         same_shape(parent.root->shape, parent.parameters()[0]->shape);
+    if (!is_element || !is_body) return {};
+    return static_cast<size_t>(array.as<TupleIndexAttributes>().index);
+  }
+
   /// May the array be overwritten slice by slice, along d? All its other readers must run before the loop, be gone
   /// afterwards, or read in each iteration the slice of that iteration.
   bool is_consumed(const Instruction& array, int64_t d) const {
-    if (loop_.parent != loop_.parent->module().entry || array.opcode == Opcode::kConstant) return false;
+    if (array.opcode == Opcode::kConstant) return false;
+    if (loop_.parent != loop_.parent->module().entry && !element_carried(array)) return false;
     if (array.opcode == Opcode::kParameter && !is_donated(array)) return false;
     const Instruction& start = loop_.operand(0);
     for (const Instruction* user : uses_.of(array)) {

@@ -53,12 +53,26 @@ class StackNarrower {
     if (carry_.is_tested(k) || carry_.reads(k).size() != 1 || !is_zero(carry_.initial(k))) return nullptr;
     if (update->opcode != Opcode::kDynamicUpdateSlice || &update->operand(0) != carry_.reads(k)[0]) return nullptr;
     if (uses_.of(*update).size() != 1 || uses_.of(update->operand(0)).size() != 1) return nullptr;
-    Instruction* wide = behind_reshapes(update->operands[1]);
+    Instruction* wide = update->operands[1];
+    while (is_moved(*wide)) wide = wide->operands[0];
     if (wide->opcode != Opcode::kConvert) return nullptr;
     const ElementType from = wide->operand(0).shape.type, to = wide->shape.type;
     const bool is_wider =
         is_floating(from) && is_floating(to) && type_bits(from) >= 16 && type_bits(from) < type_bits(to);
     return is_wider ? wide->operands[0] : nullptr;
+  }
+
+  /// Are the elements only moved, for this reader alone?
+  bool is_moved(const Instruction& i) const {
+    return i.opcode == Opcode::kReshape || (i.opcode == Opcode::kTranspose && uses_.of(i.operand(0)).size() == 1);
+  }
+
+  /// `slice`, moved like the wide value.
+  static Instruction* moved_alike(const Instruction& wide, Instruction& slice, Maker& inside) {
+    if (wide.opcode == Opcode::kConvert) return &slice;
+    Instruction* from = moved_alike(wide.operand(0), slice, inside);
+    const Shape shape = Shape::array(slice.shape.type, wide.shape.dims);
+    return inside.make(wide.opcode, shape, {from}, wide.attributes);
   }
 
   void narrow(size_t k, Instruction& result, Instruction& slice) {
@@ -84,7 +98,7 @@ class StackNarrower {
     carry_.put_reads_first();
     const std::vector<Instruction*> inner = instructions_of(carry_.body());
     Maker inside(carry_.body());
-    std::vector<Instruction*> operands{stack, inside.reshape(&slice, update->operand(1).shape.dims)};
+    std::vector<Instruction*> operands{stack, moved_alike(update->operand(1), slice, inside)};
     operands.insert(operands.end(), update->operands.begin() + 2, update->operands.end());
     carry_.set_next(element, *inside.make(Opcode::kDynamicUpdateSlice, zeros->shape, operands));
     put_made(carry_.body(), inner, nullptr, inside.order(), 0, update);

@@ -56,6 +56,9 @@ bool is_kept(const Instruction& i, const Instruction& reader) {
 }
 
 double kept_longer(const Instruction& initial, const Instruction& loop) {
+  // A transposed array is read where the array lies.
+  if (initial.opcode == Opcode::kTranspose || initial.opcode == Opcode::kReshape)
+    return kept_longer(initial.operand(0), loop);
   const Instruction& begins = *loop.operands[0];
   const bool is_read =
       is_read_behind(loop, initial) || std::ranges::find(begins.operands, &initial) != begins.operands.end();

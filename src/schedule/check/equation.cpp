@@ -42,18 +42,19 @@ bool Equation::may_hold() const {
   if (unbounded_ || constant_ > kLargest || constant_ < -kLargest) return true;
   std::vector<Term> terms = terms_;
   std::ranges::sort(terms, std::greater(), &Term::coefficient);
-  // Merge unknowns with equal coefficients.
-  size_t kept = 0;
-  for (size_t k = 0; k < terms.size(); ++k) {
-    if (kept > 0 && terms[kept - 1].coefficient == terms[k].coefficient) {
-      terms[kept - 1].most += terms[k].most;
-    } else {
-      terms[kept++] = terms[k];
+  // Merge unknowns whose sums are all multiples of the smaller coefficient up to their greatest: rows, counted in one
+  // unknown or in two.
+  std::vector<Term> kept;
+  for (Term term : terms) {
+    while (!kept.empty() && kept.back().coefficient % term.coefficient == 0 &&
+           term.most >= kept.back().coefficient / term.coefficient - 1) {
+      term.most += kept.back().coefficient / term.coefficient * kept.back().most;
+      kept.pop_back();
     }
+    kept.push_back(term);
   }
-  terms.resize(kept);
   int visits = kMostVisits;
-  return may_hold(terms, 0, -constant_, visits);
+  return may_hold(kept, 0, -constant_, visits);
 }
 
 /// Can the terms from `first` on sum up to `wanted`? Tries each value of the first unknown for which the others can
