@@ -33,6 +33,7 @@
 #include "passes/xla/order_convolutions.h"
 #include "passes/xla/read_before_updates.h"
 #include "passes/xla/spell_barriers.h"
+#include "passes/xla/state_layouts.h"
 #include "passes/xla/state_trip_counts.h"
 #include "passes/xla/store_updates.h"
 #include "passes/xla/write_around.h"
@@ -123,6 +124,7 @@ const std::vector<Pass>& pipeline_for_xla() {
         {"read-before-updates", read_before_updates, Numerics::kExact,
          "after the loops' last slices: XLA copies what is updated in place if a reader isn't ordered"},
         {"store-updates", store_updates, Numerics::kExact, "after small slices passed barriers"},
+        {"state-layouts", state_layouts, Numerics::kExact, "after all that takes slices or holds them"},
         {"state-trip-counts", state_trip_counts, Numerics::kExact, "loops have their last form"},
         {"spell-barriers", spell_barriers, Numerics::kExact, "after all that puts barriers"},
         {"name-origins", name_origins, Numerics::kExact, "last: whatever was made gets the name of what it stands for"},
