@@ -29,7 +29,7 @@ bool has_other_layouts(const Module& module) {
 
 Result<PassResult> state_layouts(Module& module, const Target& target) {
   PassResult result;
-  if (target.xla_backend() != XlaBackend::kGpu || has_other_layouts(module)) return result;
+  if (target.xla_backend().value_or(XlaBackend::kGpu) != XlaBackend::kGpu || has_other_layouts(module)) return result;
   const Uses uses(module);
   for (const auto& computation : module.computations()) {
     if (computation.get() == module.entry) continue;
