@@ -3,9 +3,10 @@
 /// extents share loops, each other one has its own.
 ///
 /// If an operation tests whether an index is in a range (pad, concatenate, masks on iota, ...), and bounds can't decide
-/// it, the index space is cut there and its parts are computed one by one: in each, bounds decide. Parts of equal
-/// extents that need the same nodes are computed together (the two words of one hash), and parts of the same rows row
-/// by row (nest/join.h).
+/// it, the index space is cut there and its parts are computed one by one: in each, bounds decide. A position in rows
+/// is an index as well; if only positions matter, all elements are walked in one loop. Parts of equal extents that need
+/// the same nodes are computed together (the two words of one hash), and parts of the same rows row by row
+/// (nest/join.h).
 
 #include "nest/collapse.h"
 #include "nest/join.h"
@@ -16,6 +17,8 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <utility>
 
 #include "analysis/leaves.h"
 #include "ops/op_rule.h"
@@ -68,10 +71,7 @@ class Lowering {
       if (nest.cuts().empty()) return turn_short_loops(collapse_loops(nest.take()));
     }
     std::vector<std::vector<Piece>> pieces;
-    for (RegionGroup& group : groups) {
-      walk_in_one_loop(group);
-      pieces.push_back(pieces_of(group));
-    }
+    for (RegionGroup& group : groups) pieces.push_back(pieces_of(group));
     NestBuilder nest(evaluate);
     RegionElements elements(nest, region_);
     for (size_t g = 0; g < groups.size(); ++g) {
@@ -160,19 +160,19 @@ class Lowering {
     }
   }
 
-  /// Walks all elements in one loop if a condition on their position, which no loop's index decides alone, can then be
-  /// decided by cutting the loop, and nothing needs the indices apart.
-  void walk_in_one_loop(RegionGroup& group) const {
-    if (group.dims.size() < 2) return;
-    NestBuilder apart(evaluate);
-    make_whole(apart, group);
-    if (!apart.has_mixed_cuts()) return;
+  /// If conditions on positions, which no loop's index decides alone, can be decided by cutting one loop over all
+  /// elements, and nothing needs the indices apart, that is how the group is walked.
+  bool walks_in_one_loop(RegionGroup& group) const {
+    if (group.dims.size() < 2) return false;
     RegionGroup in_one = group;
     in_one.extents = {1};
     for (const int64_t extent : group.dims) in_one.extents[0] *= extent;
-    NestBuilder together(evaluate);
+    NestBuilder apart(evaluate), together(evaluate);
+    make_whole(apart, group);
     make_whole(together, in_one);
-    if (divisions(together.take()) == divisions(apart.take())) group = std::move(in_one);
+    if (divisions(together.take()) != divisions(apart.take())) return false;
+    group = std::move(in_one);
+    return true;
   }
 
   void make_whole(NestBuilder& nest, const RegionGroup& group) const {
@@ -190,13 +190,14 @@ class Lowering {
   struct Trial {
     size_t nodes = 0;
     std::vector<Dims> cuts;
+    bool has_mixed_cuts = false;
   };
   Trial try_out(const RegionGroup& group, const Piece& piece) const {
     NestBuilder nest(evaluate);
     RegionElements elements(nest, region_);
     make(nest, elements, group, piece);
     const size_t rank = group.extents.size();
-    Trial trial{0, std::vector<Dims>(rank)};
+    Trial trial{0, std::vector<Dims>(rank), nest.has_mixed_cuts()};
     for (const Cut& cut : nest.cuts()) {
       if (static_cast<size_t>(cut.loop) >= rank) continue;  // the loops of the piece are the first ones, in order
       const auto d = static_cast<size_t>(cut.loop);
@@ -214,10 +215,12 @@ class Lowering {
   };
 
   /// Merges boxes of equal extents into one piece if that saves an eighth of the nodes; single elements always.
-  std::vector<Piece> pieces_of(const RegionGroup& group) const {
+  std::vector<Piece> pieces_of(RegionGroup& group) const {
+    Trial of_whole = try_out(group, whole(group));
+    if (of_whole.has_mixed_cuts && walks_in_one_loop(group)) of_whole = try_out(group, whole(group));
     std::vector<Cost> made;
     size_t trials = 0;
-    for (Cost& box : boxes_of(group)) {
+    for (Cost& box : boxes_of(group, std::move(of_whole))) {
       const bool single = is_single(box.piece[0].extents);
       bool joined = false;
       for (size_t k = 0; k < made.size() && !joined && (single || trials < kMostTrials); ++k) {
@@ -243,7 +246,7 @@ class Lowering {
   }
 
   /// Pieces of one box each: cuts the index space along the outermost dimension with cuts, then tries its parts.
-  std::vector<Cost> boxes_of(const RegionGroup& group) const {
+  std::vector<Cost> boxes_of(const RegionGroup& group, std::optional<Trial> of_whole) const {
     int64_t count = 1;
     for (const int64_t extent : group.extents) count *= extent;
     std::vector<Box> open = whole(group);
@@ -252,7 +255,7 @@ class Lowering {
     while (!open.empty()) {
       const Box box = std::move(open.back());
       open.pop_back();
-      const Trial trial = try_out(group, {box});
+      const Trial trial = of_whole ? *std::exchange(of_whole, {}) : try_out(group, {box});
       if (most_nodes == 0) {
         nodes_of_whole = trial.nodes;
         most_nodes = 1 + (count < kFewElements ? trial.nodes : std::max(kMostNodes, trial.nodes));

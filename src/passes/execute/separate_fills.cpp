@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "analysis/uses.h"
 #include "ops/op_rule.h"
 #include "passes/rewrite.h"

@@ -35,8 +35,8 @@ double make_ns(const Instruction& i, const Cost& cost) {
     case Opcode::kBitcast:
     case Opcode::kReshape: return 0;
     case Opcode::kTranspose:
-      if (keeps_rows(i)) return 0;
-      return time_of(i, cost) / cost.machine().cores;
+      if (keeps_rows(i)) return 0;  // read where it lies
+      [[fallthrough]];
     default: return time_of(i, cost) / cost.machine().cores;
   }
 }

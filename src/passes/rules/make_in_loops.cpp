@@ -288,9 +288,8 @@ class MakerInLoop {
   std::optional<size_t> element_carried(const Instruction& array) const {
     const Computation& parent = *loop_.parent;
     const bool is_element = array.opcode == Opcode::kGetTupleElement && array.operand(0).opcode == Opcode::kParameter;
-    const bool is_body = &parent != parent.module().entry && parent.root->opcode == Opcode::kTuple &&
-                         same_shape(parent.root->shape, parent.parameters()[0]->shape);
-    if (!is_element || !is_body) return {};
+    if (!is_element || &parent == parent.module().entry || parent.root->opcode != Opcode::kTuple) return {};
+    if (!same_shape(parent.root->shape, array.operand(0).shape)) return {};
     return static_cast<size_t>(array.as<TupleIndexAttributes>().index);
   }
 
