@@ -16,8 +16,8 @@ Term equal(const Term& a, double value) { return a.to->compare(a, a.to->constant
 Term floats(const Term& like, float value) { return like.to->constant(value, float32, like.shape); }
 Term select(const Term& condition, const Term& yes, const Term& no) { return condition.to->select(condition, yes, no); }
 
-/// a * b + c, rounded once: kernels make this one instruction (nest/legalise.h). As it is spelt, the sum is rounded to 53
-/// bits and then to 24, which differs if the first yields a tie of the second: about once in 2^29.
+/// a * b + c, rounded once: kernels make this one instruction (nest/legalise.h). As it is spelt, the sum is rounded to
+/// 53 bits and then to 24, which differs if the first yields a tie of the second: about once in 2^29.
 Term fused(const Term& a, const Term& b, float c) { return f32(f64(a) * f64(b) + static_cast<double>(c)); }
 
 /// A polynomial by Horner's rule. Coefficients are floats, from the highest power down.

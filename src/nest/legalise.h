@@ -28,9 +28,9 @@
 ///   bitcast-convert      of equal widths: integers, f32, f64; f16 from and to u16 and s16
 ///
 /// There are three exceptions to equivalence, the first as in XLA:CPU: an f32 product whose only use is a sum is not
-/// rounded (LegaliseOptions::contract_products), unless the sum has three terms or fewer; with that option, f32(f64(x) *
-/// f64(y) + f64(z)) is rounded once, not twice; and operations that bounds and facts (plain/facts.h) prove redundant are
-/// left out: roundings of exact values, comparisons that always hold.
+/// rounded (LegaliseOptions::contract_products), unless the sum has three terms or fewer; with that option, f32(f64(x)
+/// * f64(y) + f64(z)) is rounded once, not twice; and operations that bounds and facts (plain/facts.h) prove redundant
+/// are left out: roundings of exact values, comparisons that always hold.
 ///
 /// Buffers: bf16 and f16 become u16, f8* and f4* u8, s1 s2 s4 become s8, u1 u2 u4 become u8 (one byte an element,
 /// extended by its sign); c64 and c128 become f32 and f64 with twice as many elements, real part first. Loops are
