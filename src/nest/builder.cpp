@@ -1,5 +1,3 @@
-#include <algorithm>
-#include <cstdlib>
 #include <cstring>
 
 #include "nest/blocks.h"
@@ -218,30 +216,5 @@ void NestBuilder::store(int32_t buffer, const Affine& element, NodeId value, Nod
 std::vector<Cut> NestBuilder::cuts() const { return {shared_->cuts.begin(), shared_->cuts.end()}; }
 
 bool NestBuilder::has_mixed_cuts() const { return shared_->has_mixed_cuts; }
-
-void NestBuilder::note_cut(const Affine& a, int64_t limit) {
-  if (a.terms.empty()) return;
-  const auto longest =
-      std::ranges::max_element(a.terms, {}, [](const auto& term) { return std::abs(term.coefficient); });
-  const int64_t coefficient = longest->coefficient;
-  if (node(longest->atom).kind != NodeKind::kLoopIndex) return;
-  const int32_t loop = node(longest->atom).loop;
-  const Loop& along = nest_.loops[loop];
-  if (along.kind != LoopKind::kParallel) return;
-  // The other terms must lie within one step of the longest: a position in rows.
-  Affine others = a;
-  others.terms.erase(others.terms.begin() + (longest - a.terms.begin()));
-  const Bounds rest = bounds(others);
-  if (Int128{rest.greatest} - rest.least >= std::abs(coefficient)) return;
-  // c i < r: i < ceil(r / c); with c < 0: i > r / c, so i >= floor(r / c) + 1
-  const auto floor_of = [](int64_t x, int64_t y) { return x / y - (x % y != 0 && (x < 0) != (y < 0)); };
-  for (const int64_t end : {rest.least, rest.greatest}) {
-    const int64_t r = limit - end;
-    const int64_t at = coefficient > 0 ? -floor_of(-r, coefficient) : floor_of(r, coefficient) + 1;
-    if (at <= 0 || at >= along.extent) continue;
-    shared_->cuts.insert({loop, at});
-    shared_->has_mixed_cuts |= !others.terms.empty();
-  }
-}
 
 }  // namespace lowtide::engine

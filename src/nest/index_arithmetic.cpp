@@ -2,10 +2,11 @@
 /// remainder is x - d q, so that splitting an index and recombining it gives the same sum.
 
 #include <algorithm>
+#include <cstdlib>
 #include <numeric>
 
 #include "base/int128.h"
-#include "nest/builder.h"
+#include "nest/builder_state.h"
 #include "nest/reach.h"
 
 namespace lowtide::engine {
@@ -188,6 +189,30 @@ Affine NestBuilder::floor_divide(const Affine& a, int64_t divisor) {
   made.least = left.least / divisor;
   made.greatest = left.greatest / divisor;
   return plus(even, {0, {{make(std::move(made)), 1}}});
+}
+
+void NestBuilder::note_cut(const Affine& a, int64_t limit) {
+  if (a.terms.empty()) return;
+  const auto longest =
+      std::ranges::max_element(a.terms, {}, [](const auto& term) { return std::abs(term.coefficient); });
+  const int64_t coefficient = longest->coefficient;
+  if (node(longest->atom).kind != NodeKind::kLoopIndex) return;
+  const int32_t loop = node(longest->atom).loop;
+  const Loop& along = nest_.loops[loop];
+  if (along.kind != LoopKind::kParallel) return;
+  // The other terms must lie within one step of the longest: a position in rows.
+  Affine others = a;
+  others.terms.erase(others.terms.begin() + (longest - a.terms.begin()));
+  const Bounds rest = bounds(others);
+  if (Int128{rest.greatest} - rest.least >= std::abs(coefficient)) return;
+  // c i < r: i < ceil(r / c); with c < 0: i > r / c, so i >= floor(r / c) + 1
+  for (const int64_t end : {rest.least, rest.greatest}) {
+    const int64_t r = limit - end;
+    const int64_t at = coefficient > 0 ? -floor_of(-r, coefficient) : floor_of(r, coefficient) + 1;
+    if (at <= 0 || at >= along.extent) continue;
+    shared_->cuts.insert({loop, at});
+    shared_->has_mixed_cuts |= !others.terms.empty();
+  }
 }
 
 Affine NestBuilder::remainder(const Affine& a, int64_t divisor) {

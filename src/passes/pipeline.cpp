@@ -129,9 +129,9 @@ const std::vector<Pass>& execution_pipeline() {
     const std::vector<Pass> own = {
         // Only for running here: from here on the module is prepared for regions and isn't passed on.
         {"separate-bodies", separate_bodies, Numerics::kExact,
-         "after calls are inlined, which leaves their loops with one body; before everything that changes a loop: a "
-         "body "
-         "of several can't be changed for one of them"},
+         "after calls are inlined, which leaves their loops with one body; before everything that changes a loop, "
+         "which "
+         "can't change a body of several"},
         {"spell-host-moves", spell_host_moves, Numerics::kExact,
          "after calls are inlined and bundles folded, which stand between a stack's slice and its move; before what "
          "asks "

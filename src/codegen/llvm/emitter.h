@@ -131,6 +131,7 @@ class Emitter {
   // tables.cpp
   Emitted emit_table(NodeId id);
   V look_up(std::span<const uint64_t> rows, V index, unsigned bits);
+  V by_parts(V lanes, int32_t part, const std::function<V(V)>& of_part);
   bool fits_registers(int32_t buffer, llvm::Type* element) const;
   V look_up_in(int32_t buffer, V index, llvm::Type* element);
   llvm::GlobalVariable* table_in_memory(const Node& table, unsigned bits, size_t elements);

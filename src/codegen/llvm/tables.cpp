@@ -65,6 +65,22 @@ Emitter::V Emitter::look_up(std::span<const uint64_t> rows, V index, unsigned bi
                                look_up(rows.first(half), index, bits));
 }
 
+// Of all lanes, computed for `part` lanes at a time: a register full, whose last lanes may be unused.
+Emitter::V Emitter::by_parts(V lanes, int32_t part, const std::function<V(V)>& of_part) {
+  if (width_ == part) return of_part(lanes);
+  std::vector<V> parts;
+  for (int32_t first = 0; first < width_; first += part) {
+    std::vector<int> places(static_cast<size_t>(part), -1);
+    std::iota(places.begin(), places.begin() + std::min(part, width_ - first), first);
+    parts.push_back(of_part(builder_.CreateShuffleVector(lanes, places)));
+  }
+  V whole = joined(parts);
+  if (width_ % part == 0) return whole;
+  std::vector<int> used(static_cast<size_t>(width_));
+  std::iota(used.begin(), used.end(), 0);
+  return builder_.CreateShuffleVector(whole, used);
+}
+
 // Does an array that the kernel only reads fit two registers, in which any element can be permuted to any lane?
 bool Emitter::fits_registers(int32_t buffer, llvm::Type* element) const {
   const NestBuffer& array = nest_.buffers[buffer];
@@ -84,26 +100,17 @@ Emitter::V Emitter::look_up_in(int32_t buffer, V index, llvm::Type* element) {
     return load_vector(lanes, pointer(buffer, integer(first)), llvm::ConstantVector::get(exists));
   };
   const bool is_wide = bits == 64;
-  std::vector<V> parts;
-  for (int32_t first = 0; first < width_; first += static_cast<int32_t>(row)) {
-    std::vector<int> of_part(row, -1);
-    const auto count = std::min<std::ptrdiff_t>(row, width_ - first);
-    std::iota(of_part.begin(), of_part.begin() + count, first);
-    V at = builder_.CreateTrunc(builder_.CreateShuffleVector(index, of_part), lanes);
+  V found = by_parts(index, static_cast<int32_t>(row), [&](V part) -> V {
+    V at = builder_.CreateTrunc(part, lanes);
     if (elements <= row) {
       const auto permute =
           is_wide ? llvm::Intrinsic::x86_avx512_permvar_di_512 : llvm::Intrinsic::x86_avx512_permvar_si_512;
-      parts.push_back(builder_.CreateIntrinsic(permute, {}, {row_at(0), at}));
-    } else {
-      const auto permute =
-          is_wide ? llvm::Intrinsic::x86_avx512_vpermi2var_q_512 : llvm::Intrinsic::x86_avx512_vpermi2var_d_512;
-      parts.push_back(builder_.CreateIntrinsic(permute, {}, {row_at(0), at, row_at(row)}));
+      return builder_.CreateIntrinsic(permute, {}, {row_at(0), at});
     }
-  }
-  V found = joined(parts);
-  std::vector<int> all(static_cast<size_t>(width_));
-  std::iota(all.begin(), all.end(), 0);
-  if (width_ % static_cast<int32_t>(row) != 0) found = builder_.CreateShuffleVector(found, all);
+    const auto permute =
+        is_wide ? llvm::Intrinsic::x86_avx512_vpermi2var_q_512 : llvm::Intrinsic::x86_avx512_vpermi2var_d_512;
+    return builder_.CreateIntrinsic(permute, {}, {row_at(0), at, row_at(row)});
+  });
   return builder_.CreateBitCast(found, llvm::FixedVectorType::get(element, static_cast<unsigned>(width_)));
 }
 
@@ -137,8 +144,8 @@ Emitter::Emitted Emitter::emit_table(NodeId id) {
   const size_t size = std::bit_ceil(n.table->elements.size());
   const bool halves = avx512_ && are_upper_halves(n);
   const unsigned bits = avx512_ && (halves || own_bits < 32) ? 16 : 32;
-  const auto width = static_cast<size_t>(width_), chunk = (avx512_ ? size_t{512} : size_t{256}) / bits;
-  auto* lane_type = llvm::FixedVectorType::get(builder_.getIntNTy(bits), static_cast<unsigned>(width));
+  const int32_t chunk = (avx512_ ? 512 : 256) / static_cast<int32_t>(bits);
+  auto* lane_type = llvm::FixedVectorType::get(builder_.getIntNTy(bits), static_cast<unsigned>(width_));
   V at = index.value;
   if (at->getType()->getScalarSizeInBits() == 64) at = narrow(operand);
   at = builder_.CreateIntCast(at, lane_type, is_signed);
@@ -149,38 +156,13 @@ Emitter::Emitted Emitter::emit_table(NodeId id) {
   llvm::GlobalVariable* table = avx512_ ? nullptr : table_in_memory(n, bits, size);
   // Lanes that don't run may hold any index.
   if (!avx512_) at = builder_.CreateAnd(at, llvm::ConstantInt::get(lane_type, size - 1));
-  V found = llvm::PoisonValue::get(lane_type);
-  std::vector<V> parts;
-  for (size_t first = 0; first < width; first += chunk) {
-    std::vector<int> lanes(chunk, -1);
-    std::iota(lanes.begin(), lanes.begin() + static_cast<std::ptrdiff_t>(std::min(chunk, width - first)),
-              static_cast<int>(first));
-    V part = width == chunk ? at : builder_.CreateShuffleVector(at, lanes);
-    if (avx512_) {
-      parts.push_back(look_up(rows, part, bits));
-    } else {
-      V all = llvm::Constant::getAllOnesValue(part->getType());
-      parts.push_back(builder_.CreateIntrinsic(
-          llvm::Intrinsic::x86_avx2_gather_d_d_256, {},
-          {llvm::Constant::getNullValue(part->getType()), table, part, all, builder_.getInt8(4)}));
-    }
-  }
-  // Joins adjacent parts until one is left.
-  for (size_t lanes = chunk; parts.size() > 1; lanes *= 2) {
-    std::vector<int> both(2 * lanes);
-    std::iota(both.begin(), both.end(), 0);
-    if (parts.size() % 2 != 0) parts.push_back(llvm::PoisonValue::get(parts[0]->getType()));
-    for (size_t i = 0; i < parts.size() / 2; ++i) {
-      parts[i] = builder_.CreateShuffleVector(parts[2 * i], parts[2 * i + 1], both);
-    }
-    parts.resize(parts.size() / 2);
-  }
-  found = parts[0];
-  if (found->getType() != lane_type) {
-    std::vector<int> lanes(width);
-    std::iota(lanes.begin(), lanes.end(), 0);
-    found = builder_.CreateShuffleVector(found, lanes);
-  }
+  V found = by_parts(at, chunk, [&](V part) -> V {
+    if (avx512_) return look_up(rows, part, bits);
+    V all = llvm::Constant::getAllOnesValue(part->getType());
+    return builder_.CreateIntrinsic(
+        llvm::Intrinsic::x86_avx2_gather_d_d_256, {},
+        {llvm::Constant::getNullValue(part->getType()), table, part, all, builder_.getInt8(4)});
+  });
   if (halves) {
     llvm::Type* whole = type_of(ElementType::kU32, width_);
     found = builder_.CreateShl(builder_.CreateZExt(found, whole), 16);
