@@ -1,6 +1,8 @@
 #include "compile/fit.h"
 
+#include <algorithm>
 #include <chrono>
+#include <iterator>
 
 #include "analysis/partitioning.h"
 #include "base/clock.h"
@@ -33,17 +35,22 @@ std::vector<PeakRow> rows_at_peak(const Module& module, const Program& program) 
   return peak_rows(graph, account_of(program), Categories(graph), arguments);
 }
 
-/// How much each decision of the plan lowers the peak of the plan with only the decisions before it.
-Result<std::vector<RewriteRow>> rewrites_of(const Module& module, const Planner& planner, const Decisions& decisions,
-                                            const Account& given) {
+/// How much each decision of the plan lowers the peak of the plan with only the decisions before it. The search has
+/// tried most of these plans.
+Result<std::vector<RewriteRow>> rewrites_of(const Module& module, const Planner& planner, const Frontier& frontier,
+                                            const Decisions& decisions, const Account& given) {
   Stage stage(module.context().progress(), "making the report", 1 + static_cast<double>(decisions.size()));
   std::vector<RewriteRow> rows;
-  Decisions taken;
-  for (const Decision& d : decisions) {
-    if (std::holds_alternative<WithoutPass>(d)) taken.push_back(d);
-  }
+  const auto is_without = [](const Decision& d) { return std::holds_alternative<WithoutPass>(d); };
+  /// The decisions before the k-th, and the passes that are left out.
+  const auto first_of = [&](size_t k) {
+    Decisions first(decisions.begin(), decisions.begin() + static_cast<std::ptrdiff_t>(k));
+    std::copy_if(decisions.begin() + static_cast<std::ptrdiff_t>(k), decisions.end(), std::back_inserter(first),
+                 is_without);
+    return first;
+  };
   LT_ASSIGN_OR_RETURN(Compiled before,
-                      compile_plan(module, planner.target(), taken,
+                      compile_plan(module, planner.target(), first_of(0),
                                    {.record_peaks = given.timeline.size() <= kMostSteps, .quiet = true}));
   int64_t peak = given.peak_bytes();
   for (const PassRecord& pass : before.passes) {
@@ -56,15 +63,19 @@ Result<std::vector<RewriteRow>> rewrites_of(const Module& module, const Planner&
   rows.push_back({"virtual values, in place, order, packing", "", Numerics::kExact, peak - before.program->peak_bytes(),
                   before.program->kernels});
   peak = before.program->peak_bytes();
-  for (const Decision& d : decisions) {
+  for (size_t k = 0; k < decisions.size(); ++k) {
     stage.add(1);
-    if (std::holds_alternative<WithoutPass>(d)) continue;
-    taken.push_back(d);
-    LT_ASSIGN_OR_RETURN(const Compiled after, planner.plan(taken));
+    const Decision& d = decisions[k];
+    if (is_without(d)) continue;
+    std::optional<int64_t> after = frontier.peak_of(first_of(k + 1));
+    if (!after) {
+      LT_ASSIGN_OR_RETURN(const Compiled made, planner.plan(first_of(k + 1)));
+      after = made.program->peak_bytes();
+    }
     const bool streams = std::holds_alternative<StreamDecision>(d);
     rows.push_back({streams ? "stream" : "plan", to_string(d), streams ? stream_numerics(module) : Numerics::kExact,
-                    peak - after.program->peak_bytes(), 1});
-    peak = after.program->peak_bytes();
+                    peak - *after, 1});
+    peak = *after;
   }
   return rows;
 }
@@ -76,11 +87,11 @@ Result<Planner> make_planner(const Module& module, const Target& target) {
 }
 
 /// The parts of the report that need many more plans; left out if the search is cancelled.
-Status explain_choice(const Module& module, const Planner& planner, const Decisions& decisions, const Account& given,
-                      Fitted& fitted) {
+Status explain_choice(const Module& module, const Planner& planner, const Frontier& frontier,
+                      const Decisions& decisions, const Account& given, Fitted& fitted) {
   const Interruptible interruptible(module.context().stop());
   FitReport& report = fitted.report;
-  auto rewrites = rewrites_of(module, planner, decisions, given);
+  auto rewrites = rewrites_of(module, planner, frontier, decisions, given);
   if (rewrites.ok()) report.rewrites = rewrites.take();
   if (auto words = source_words(planner, decisions); words.ok()) report.in_source = words.take();
   if (module.context().should_stop()) return {};
@@ -132,7 +143,7 @@ Result<Fitted> fit_program(const Input& input, const Target& target, std::option
   report.at_peak = rows_at_peak(module, program);
   fitted.runnable = can_run(module, program, target);
   report.refusal = fitted.runnable.message();
-  LT_RETURN_IF_ERROR(explain_choice(module, planner, point->decisions, given, fitted));
+  LT_RETURN_IF_ERROR(explain_choice(module, planner, frontier, point->decisions, given, fitted));
   report.interrupted = frontier.interrupted || module.context().stop().was_asked();
   report.plan_seconds = seconds_since(start);
   return fitted;

@@ -341,6 +341,7 @@ class Search {
     trial.could_rearrange = plan.could_rearrange;
     offer_as_free(trial.point, std::move(plan.compiled));
     frontier_.points.push_back(trial.point);
+    frontier_.peaks[key_of(decisions)] = plan.peak_bytes;
     ++frontier_.plans;
     lowest_ = lowest_ < 0 ? trial.point.peak_bytes : std::min(lowest_, trial.point.peak_bytes);
     context_.progress().note_best_peak(lowest_);
@@ -598,6 +599,11 @@ const FrontierPoint& Frontier::balanced_within_time(double times) const {
     if (point.ns <= times * std::min(plain_ns, free.ns) && price(point) < price(*best)) best = &point;
   }
   return *best;
+}
+
+std::optional<int64_t> Frontier::peak_of(const Decisions& decisions) const {
+  const auto known = peaks.find(key_of(decisions));
+  return known == peaks.end() ? std::nullopt : std::optional(known->second);
 }
 
 Result<Frontier> find_frontier(const Planner& planner, const FrontierOptions& options) {

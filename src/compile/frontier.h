@@ -2,7 +2,9 @@
 /// Which peaks are possible at which time: plans that extend the free one by streaming ever more of the values that are
 /// live at the peak. The search doesn't depend on the limit, so that a higher limit never gives a slower plan.
 
+#include <map>
 #include <optional>
+#include <string>
 
 #include "compile/planner.h"
 
@@ -24,7 +26,8 @@ struct Frontier {
   std::vector<FrontierPoint> points;  ///< by decreasing peak; each takes more time than those before it
   double plain_ns = 0;                ///< the program's time without decisions, except that invariants may be hoisted
   int64_t plans = 0;                  ///< tried
-  bool interrupted = false;           ///< before all were tried
+  std::map<std::string, int64_t> peaks;  ///< of all plans tried, by key_of() their decisions
+  bool interrupted = false;              ///< before all were tried
 
   /// The fastest whose peak is within the limit; null if none is.
   const FrontierPoint* within(int64_t limit) const;
@@ -34,6 +37,8 @@ struct Frontier {
   /// results count half.
   const FrontierPoint& balanced_within_time(double times) const;
   const FrontierPoint& tightest() const { return points.back(); }
+  /// The peak of a plan, if it was tried.
+  std::optional<int64_t> peak_of(const Decisions& decisions) const;
 };
 
 struct FrontierOptions {

@@ -141,7 +141,7 @@ const std::vector<StreamCandidate>& NextSteps::candidates_at(const Trial& at) co
   const std::vector<const Instruction*> seeds = find_values(**module, at.at_peak);
   if (seeds.empty()) return known->second;
   std::vector<StreamCandidate>& candidates = known->second;
-  candidates = distinct(stream_candidates(**module, planner_.target(), seeds));
+  candidates = distinct(stream_candidates(**module, planner_.target(), seeds, {.in_all_layers = state.has_few_plans}));
   if (planner_.context().shows(DebugLevel::kAll, "fit")) {
     for (const Instruction* i : seeds) planner_.context().print("fit: at the peak " + i->parent->name + " " + i->name);
     for (const StreamCandidate& c : candidates) {

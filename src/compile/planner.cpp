@@ -20,9 +20,9 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr int64_t kLittlePackWork = 100'000;   ///< to pack the account of one of many plans
-constexpr int64_t kKeptInstructions = 60'000;  ///< in cached modules that later plans extend
-constexpr int64_t kFewModules = 4;             ///< with so few cached, those without streams would evict better ones
+constexpr int64_t kLittlePackWork = 100'000;    ///< to pack the account of one of many plans
+constexpr int64_t kKeptInstructions = 400'000;  ///< in cached modules that later plans extend
+constexpr int64_t kFewModules = 4;              ///< with so few cached, those without streams would evict better ones
 
 double potential_of(int64_t temp_bytes, int64_t load_bytes, const std::vector<int64_t>& curve) {
   const double top = static_cast<double>(std::max<int64_t>(1, load_bytes));

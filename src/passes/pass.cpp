@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <optional>
 
 #include "analysis/account.h"
 #include "base/files.h"
@@ -65,12 +66,15 @@ double milliseconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }
 
+/// peak: of the module before and then after the pass, if it is known.
 Status run_pass(Module& module, const Pass& pass, const Target& target, const PassOptions& options,
-                PassRecord& record) {
+                std::optional<int64_t>& peak, PassRecord& record) {
   const Context& context = module.context();
   const bool checked = context.settings().choices.check;
   const bool shown = !options.quiet && context.shows(DebugLevel::kPasses, pass.name);
-  if (shown || options.record_peaks) record.peak_before = peak_of(module);
+  const bool has_peaks = shown || options.record_peaks;
+  if (has_peaks && !peak) peak = peak_of(module);
+  if (has_peaks) record.peak_before = *peak;
   const auto before = checked ? module.clone() : nullptr;
 
   const auto start = std::chrono::steady_clock::now();
@@ -85,8 +89,9 @@ Status run_pass(Module& module, const Pass& pass, const Target& target, const Pa
     }
     if (before) LT_RETURN_IF_ERROR(check_results(*before, module, pass));
   }
-  record.peak_after = record.peak_before;
-  if (record.result.changed && (shown || options.record_peaks)) record.peak_after = peak_of(module);
+  if (record.result.changed) peak.reset();
+  if (has_peaks && !peak) peak = peak_of(module);
+  if (has_peaks) record.peak_after = *peak;
   if (!shown) return {};
   context.print(fmt::format("{:<28} {:8.2f} ms {:>7} rewrites  peak {} -> {}  {}", pass.name, record.milliseconds,
                             record.result.count, format_bytes(record.peak_before), format_bytes(record.peak_after),
@@ -135,9 +140,10 @@ Result<std::vector<PassRecord>> run_passes(Module& module, const std::vector<Pas
 
   std::vector<PassRecord> records;
   records.reserve(passes.size() + 1);
+  std::optional<int64_t> peak;
   if (!options.quiet) LT_RETURN_IF_ERROR(dump(module, 0, "input"));
   if (!passes.empty()) {
-    LT_RETURN_IF_ERROR(run_pass(module, kSpellPrecisions, target, options, records.emplace_back()));
+    LT_RETURN_IF_ERROR(run_pass(module, kSpellPrecisions, target, options, peak, records.emplace_back()));
     records.back().name = kSpellPrecisions.name;
     if (!records.back().result.changed) records.pop_back();
   }
@@ -149,7 +155,7 @@ Result<std::vector<PassRecord>> run_passes(Module& module, const std::vector<Pas
     if (module.sums_in_order && numerics_of(passes[i], module) == Numerics::kReassociated) continue;
     PassRecord& record = records.emplace_back();
     record.name = passes[i].name;
-    LT_RETURN_IF_ERROR(run_pass(module, passes[i], target, options, record));
+    LT_RETURN_IF_ERROR(run_pass(module, passes[i], target, options, peak, record));
     if (record.result.changed && !options.quiet) LT_RETURN_IF_ERROR(dump(module, i + 1, record.name));
   }
   const bool is_late = options.trusted || module.instruction_count() > kVerifiedAlways;

@@ -229,8 +229,9 @@ class Placed {
   std::vector<std::unique_ptr<Chunk>> chunks_;
   size_t size_ = 0;
 };
+constexpr size_t kMany = 65536;  ///< of more buffers, those that are live together are found by a tree, then sorted
+/// How work is counted: of few buffers each placed one is a visit, of more each that is live meanwhile is 15.
 constexpr size_t kFew = 8192;
-/// The cost of a visit with finding and sorting, relative to a visit when all buffers are visited.
 constexpr int64_t kSortedVisit = 15;
 
 Placement keep_lower(Placement a, Placement b) { return b.height < a.height ? std::move(b) : std::move(a); }
@@ -313,9 +314,9 @@ Placement pack_in_order(const Problem& problem, PackOrder order) {
 Placement pack_in_sequence(const Problem& problem, std::span<const int32_t> sequence, int64_t* work) {
   Placement placement;
   placement.offsets.assign(problem.buffers.size(), 0);
-  const bool few = problem.buffers.size() <= kFew;
+  const bool few = problem.buffers.size() <= kFew, many = problem.buffers.size() > kMany;
   Placed rows(problem);
-  Overlaps tree(few ? Problem{} : problem);
+  Overlaps tree(many ? problem : Problem{});
   std::vector<Taken> taken;
   int64_t visited = 0;
   for (const int32_t b : sequence) {
@@ -324,14 +325,8 @@ Placement pack_in_sequence(const Problem& problem, std::span<const int32_t> sequ
     const Step born = buffer.alive.front().born, dies = buffer.alive.back().dies;
     const bool has_gaps = buffer.alive.size() > 1;
     BestFit fit(buffer.size, problem.alignment_of(buffer));
-    if (few) {
-      visited += static_cast<int64_t>(rows.size());
-      rows.visit(born, dies, [&](const Placed::Row& row) {
-        const bool may_miss = has_gaps || row.has_gaps;
-        const auto& other = problem.buffers[row.buffer];
-        if (!may_miss || alive_together(buffer, other)) fit.pass(row.begin, row.end);
-      });
-    } else {
+    int64_t passed = 0;
+    if (many) {
       taken.clear();
       tree.visit(b, [&](int32_t other) {
         const ArenaOffset at = placement.offsets[other];
@@ -339,15 +334,24 @@ Placement pack_in_sequence(const Problem& problem, std::span<const int32_t> sequ
       });
       std::sort(taken.begin(), taken.end(), [](const Taken& x, const Taken& y) { return x.begin < y.begin; });
       for (const Taken& t : taken) fit.pass(t.begin, t.end);
-      visited += kSortedVisit * static_cast<int64_t>(taken.size());
+      passed = std::ssize(taken);
+    } else {
+      rows.visit(born, dies, [&](const Placed::Row& row) {
+        const bool may_miss = has_gaps || row.has_gaps;
+        const auto& other = problem.buffers[row.buffer];
+        if (may_miss && !alive_together(buffer, other)) return;
+        fit.pass(row.begin, row.end);
+        ++passed;
+      });
     }
+    visited += few ? static_cast<int64_t>(rows.size()) : kSortedVisit * passed;
     const ArenaOffset at = fit.offset(), end = add(at, buffer.size);
     placement.offsets[b] = at;
     placement.height = std::max(placement.height, end);
-    if (few) {
-      rows.add({at, end, b, has_gaps}, born, dies);
-    } else {
+    if (many) {
       tree.add(b);
+    } else {
+      rows.add({at, end, b, has_gaps}, born, dies);
     }
   }
   if (work != nullptr) *work += visited;

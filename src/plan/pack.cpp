@@ -35,7 +35,6 @@ class Packer {
         target_(std::max(packing_bound(problem), options.capacity)),
         work_(options.work),
         work_per_byte_(options.work_per_byte) {
-    if (packing_bound(problem) >= options.useless) work_ = 0;
     if (options.progress) stage_.emplace(*options.progress, "packing", static_cast<double>(options.work));
   }
 

@@ -6,8 +6,6 @@
 /// to reach the bound, then ever better heights. Large ones are improved by placing those buffers first that ended too
 /// high. Budgets count work, not seconds: the same problem always gets the same placement.
 
-#include <limits>
-
 #include "base/progress.h"
 #include "plan/greedy.h"
 #include "plan/problem.h"
@@ -18,11 +16,10 @@ namespace lowtide::engine {
 inline constexpr int64_t kWorkPerByte = 10;
 
 struct PackOptions {
-  Bytes capacity = 0;                                 ///< stop at this height; 0: as low as possible
-  int64_t work = 100'000'000;                         ///< visits of buffers during search: some 10^8 take a second
-  int64_t work_per_byte = 0;                          ///< at most this per byte that could be saved; 0: unlimited
-  Bytes useless = std::numeric_limits<Bytes>::max();  ///< placements of at least this height are all equally useless
-  Progress* progress = nullptr;                       ///< null: not reported
+  Bytes capacity = 0;            ///< stop at this height; 0: as low as possible
+  int64_t work = 100'000'000;    ///< visits of buffers during search: some 10^8 take a second
+  int64_t work_per_byte = 0;     ///< at most this per byte that could be saved; 0: unlimited
+  Progress* progress = nullptr;  ///< null: not reported
 };
 
 Placement pack(const Problem& problem, const PackOptions& options = {});

@@ -17,7 +17,8 @@ bool is_name(Opcode opcode) {
   }
 }
 
-ValueGraph::ValueGraph(const Computation& computation, const Target& target) : target_(target) {
+ValueGraph::ValueGraph(const Computation& computation, const Target& target)
+    : target_(target), parameters_(computation.parameters()), id_limit_(computation.module().id_limit()) {
   int32_t last_id = 0;
   for (const auto& i : computation.instructions()) {
     first_id_ = instructions_.empty() ? i->id : std::min(first_id_, i->id);

@@ -31,6 +31,9 @@ class ValueGraph {
   std::span<const Read> users(int32_t def) const { return part(users_, first_user_, def); }
   const std::vector<LeafRef>& results() const { return results_; }  ///< of the computation, leaf by leaf
   bool is_result(int32_t place) const { return is_result_[place]; }
+  /// Instructions with this id or a higher one were made later.
+  int32_t id_limit() const { return id_limit_; }
+  const std::vector<Instruction*>& parameters() const { return parameters_; }  ///< of the computation, by number
   /// Is the instruction needed for a result or an effect?
   bool is_live(int32_t place) const { return is_live_[place]; }
 
@@ -41,8 +44,9 @@ class ValueGraph {
     return {all.data() + first[p], all.data() + first[p + 1]};
   }
   std::vector<const Instruction*> instructions_;
+  std::vector<Instruction*> parameters_;
   std::vector<int32_t> place_;  ///< by id, from first_id_
-  int32_t first_id_ = 0;
+  int32_t first_id_ = 0, id_limit_ = 0;
   std::vector<Read> reads_, users_;
   std::vector<int32_t> first_read_, first_user_;
   std::vector<LeafRef> results_;

@@ -124,14 +124,16 @@ Placed place(const Flow& flow, const ValueTable& values, const Classes& classes,
   }
   for (size_t s = 1; s < out.live.size(); ++s) out.live[s] += out.live[s - 1];
   out.live.pop_back();
+  const Bytes bound = packing_bound(problem);
+  if (bound >= useless) {
+    out.packing.placement.height = bound;
+    return out;
+  }
   // Memory comes in pages: saving less than one is useless. Nor is a long search worth it if there is little to save.
   constexpr Bytes kPage = 4096;
   constexpr int64_t kWork = 10'000'000;
-  const Bytes bound = packing_bound(problem);
-  out.packing = packings.pack(problem, {.capacity = (bound + kPage - 1) / kPage * kPage,
-                                        .work = kWork,
-                                        .work_per_byte = kWorkPerByte,
-                                        .useless = useless});
+  out.packing = packings.pack(
+      problem, {.capacity = (bound + kPage - 1) / kPage * kPage, .work = kWork, .work_per_byte = kWorkPerByte});
   for (size_t b = 0; b < packed.size(); ++b) out.storages[packed[b]].offset = out.packing.placement.offsets[b];
   out.load_bytes = load_of(problem);
   if (packed_in_host.empty()) return out;

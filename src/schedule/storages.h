@@ -21,7 +21,7 @@ struct Placed {
   int64_t temp_bytes() const { return packing.placement.height; }
 };
 
-/// useless: an arena of at least this size needn't be packed better.
+/// useless: an arena of at least this size isn't packed: it has a height, but its storages have no offsets.
 Placed place(const Flow& flow, const ValueTable& values, const Classes& classes, const LiveRanges& live,
              const LoopMovesOf& loop_moves, NestCache& nests, const Packings& packings, InPlaceWays ways,
              Bytes useless);

@@ -350,9 +350,12 @@ Result<PassResult> fill_emptied_slots(Module& module) {
   PassResult result;
   if (is_partitioned(module)) return result;
   const Callers callers = count_callers(module);
+  std::optional<Uses> uses;
   for (Instruction* loop : free_loops(module)) {
-    const Uses uses(module);
-    result.count += Loop(*loop, uses, callers).run();
+    if (!uses) uses.emplace(module);
+    const int64_t count = Loop(*loop, *uses, callers).run();
+    if (count > 0) uses.reset();
+    result.count += count;
   }
   result.changed = result.count > 0;
   result.note = fmt::format("{} stacks in the slots of others", result.count);

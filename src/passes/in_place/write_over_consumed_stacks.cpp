@@ -138,34 +138,52 @@ std::vector<const Instruction*> names_of(const Instruction& value, const Uses& u
   return names;
 }
 
-/// Is the value read by nothing but the tuple, or what it is computed from? Then no reader comes after the tuple's
-/// loop.
-bool is_read_before(const Instruction& value, const Instruction& tuple, const Uses& uses) {
-  std::vector<const Instruction*> readers;
-  for (const Instruction* same : names_of(value, uses)) {
-    readers.insert(readers.end(), uses.of(*same).begin(), uses.of(*same).end());
+/// Instructions that a tuple, with which a loop starts, is computed from. They are found when first asked for.
+class Before {
+ public:
+  Before(const Instruction& tuple, const Uses& uses) : tuple_(tuple), uses_(uses) {}
+
+  /// Is the value read by nothing but the tuple, or what it is computed from? Then no reader comes after the loop.
+  bool is_read_there(const Instruction& value) {
+    std::vector<const Instruction*> readers;
+    for (const Instruction* same : names_of(value, uses_)) {
+      readers.insert(readers.end(), uses_.of(*same).begin(), uses_.of(*same).end());
+    }
+    if (readers.size() == 1) return true;
+    if (found_.empty()) find();
+    return std::ranges::all_of(readers, [&](const Instruction* reader) { return found_.contains(reader); });
   }
-  if (readers.size() == 1) return true;
-  std::unordered_set<const Instruction*> before{&tuple};
-  std::vector<const Instruction*> open{&tuple};
-  while (!open.empty()) {
-    const Instruction* i = open.back();
-    open.pop_back();
-    for (const Instruction* operand : i->operands) {
-      if (before.insert(operand).second) open.push_back(operand);
+  /// The tuple has other operands now.
+  void forget() { found_.clear(); }
+
+ private:
+  void find() {
+    found_.insert(&tuple_);
+    std::vector<const Instruction*> open{&tuple_};
+    while (!open.empty()) {
+      const Instruction* i = open.back();
+      open.pop_back();
+      for (const Instruction* operand : i->operands) {
+        if (found_.insert(operand).second) open.push_back(operand);
+      }
     }
   }
-  return std::ranges::all_of(readers, [&](const Instruction* reader) { return before.contains(reader); });
-}
+
+  const Instruction& tuple_;
+  const Uses& uses_;
+  std::unordered_set<const Instruction*> found_;
+};
 
 int64_t rewrite_loop(Instruction& loop, const Module& module, const Uses& uses) {
   const ConsumingLoop view(loop, uses);
   if (!view.ok() || uses.of(loop.operand(0)).size() != 1) return 0;
   Instruction& start = *loop.operands[0];
+  Before before(start, uses);
   std::vector<bool> taken(view.size(), false);
   int64_t count = 0;
   const auto pair = [&](size_t to, size_t from) {
     start.operands[to] = start.operands[from];
+    before.forget();
     Instruction* stack = view.reads(to)[0];
     for (const Instruction* read : view.reads(from)) {
       for (const Instruction* u : uses.of(*read)) {
@@ -181,11 +199,11 @@ int64_t rewrite_loop(Instruction& loop, const Module& module, const Uses& uses) 
       const int64_t along = view.written_along(to);
       if (along < 0) continue;
       for (size_t from = 0; from < view.size(); ++from) {
-        const bool fits = !taken[from] && from != to && same_shape(view.shape(from), view.shape(to)) &&
-                          is_in_host(view.shape(from)) == is_in_host(view.shape(to)) &&
-                          view.is_consumed_along(from, along) && is_read_before(*start.operands[from], start, uses) &&
-                          std::ranges::count(start.operands, start.operands[from]) == 1 &&
-                          may_be_overwritten(*start.operands[from], module);
+        const bool fits =
+            !taken[from] && from != to && same_shape(view.shape(from), view.shape(to)) &&
+            is_in_host(view.shape(from)) == is_in_host(view.shape(to)) && view.is_consumed_along(from, along) &&
+            std::ranges::count(start.operands, start.operands[from]) == 1 &&
+            may_be_overwritten(*start.operands[from], module) && before.is_read_there(*start.operands[from]);
         if (!fits || (sure && !continues(view.next(to).operands[1], view.reads(from)))) continue;
         pair(to, from);
         break;

@@ -27,7 +27,7 @@ std::optional<GraphLeaf> parameter_of_result(const ValueGraph& graph, GraphLeaf 
   const auto result = std::ranges::find(results, LeafRef{&graph.at(array.place), array.leaf});
   if (result == results.end()) return std::nullopt;
   const auto number = static_cast<int32_t>(result - results.begin());
-  const std::vector<Instruction*> parameters = computation.parameters();
+  const std::vector<Instruction*>& parameters = graph.parameters();
   if (computation.module().entry != &computation) return GraphLeaf{graph.place_of(*parameters[0]), number};
   for (const AliasEntry& alias : computation.module().input_output_alias) {
     int64_t first = 0, count = 0;
@@ -65,6 +65,7 @@ class Grower {
 
   StreamCluster grow(int64_t d, const ClusterOptions& options) {
     alone_ = options.alone;
+    barred_ = options.barred;
     behind_.insert(seed_.place);
     cluster_.extent = shape_of(graph_, seed_).dims[d];
     if (cluster_.extent < 2 || !add(seed_, d)) return {};
@@ -96,7 +97,7 @@ class Grower {
 
   /// Adds the array, to be computed in slices along d.
   bool add(GraphLeaf array, int64_t d) {
-    if (!graph_.is_live(array.place)) return false;
+    if (!graph_.is_live(array.place) || (barred_ != nullptr && (*barred_)[array.place])) return false;
     const Instruction& i = graph_.at(array.place);
     if (is_loop(i)) return !alone_ && add_loop(array.place, static_cast<size_t>(array.leaf), d);
     if (cluster_.is_member(array.place) || cluster_.members.size() >= kMostMembers) return false;
@@ -462,6 +463,7 @@ class Grower {
   std::set<int32_t> refused_;          ///< loops that can't run slice by slice
   std::map<int32_t, bool> generated_;  ///< results of connects_nothing()
   bool alone_ = false;
+  const std::vector<bool>* barred_ = nullptr;
   std::set<int32_t> behind_;  ///< the seed, and members computed from it
 };
 

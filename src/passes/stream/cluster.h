@@ -67,6 +67,7 @@ struct ClusterOptions {
   /// Only members of so many passes, from the first that needs the seed on; 0: all. Values before these are inputs,
   /// even if they could be computed slice by slice as well.
   int32_t passes = 0;
+  const std::vector<bool>* barred = nullptr;  ///< by place: values that may not be members; null: all may
   double store = 0;  ///< price at which values for later passes are stored (between_passes.h); 0: only outputs are
 };
 

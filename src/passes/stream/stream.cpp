@@ -11,9 +11,11 @@
 #include "analysis/evaluations.h"
 #include "analysis/leaf_bytes.h"
 #include "analysis/loop_fusion.h"
+#include "analysis/roles.h"
 #include "base/thread_pool.h"
 #include "passes/stream/between_passes.h"
 #include "passes/stream/keep_order.h"
+#include "passes/stream/stream_layers.h"
 #include "passes/stream/stream_loop.h"
 #include "passes/stream/walk.h"
 #include "passes/windows/row_loop.h"
@@ -27,6 +29,7 @@ constexpr double kDearAgain = 0.05;  ///< of the stream's time: recomputation fr
 constexpr size_t kMostPrices = 16;   ///< for keeping values between passes
 constexpr int32_t kFewestPasses = 2, kMostPasses = 4;  ///< of streams in only some of a cluster's passes
 constexpr size_t kMostSeeds = 6;                       ///< per computation, if none are given
+constexpr int64_t kLeastLayers = 4;                    ///< equal ones, all of which are streamed at once
 
 /// A decision has at most one of these flags.
 struct Flag {
@@ -36,7 +39,7 @@ struct Flag {
 constexpr Flag kFlags[] = {
     {"one_pass", &StreamDecision::one_pass}, {"alone", &StreamDecision::alone}, {"windows", &StreamDecision::windows}};
 
-constexpr std::string_view kPasses = "passes=", kStore = "store=";
+constexpr std::string_view kPasses = "passes=", kStore = "store=", kAllLayers = "all-layers";
 
 Status no_decision(std::string_view line) {
   return Status(Fault::kInput, fmt::format("expected `stream COMPUTATION VALUE dimension=D tile=T`, got `{}`", line));
@@ -171,10 +174,26 @@ struct Way {
   bool is_first = true;  ///< no earlier one has the same cluster
 };
 
+/// How many such clusters there are in equal layers; a cluster may span several. roles: by place; may be empty.
+int64_t layers_of(const std::vector<uint64_t>& roles, const StreamCluster& cluster, GraphLeaf array) {
+  if (roles.empty()) return 1;
+  const auto is_like = [&](const auto& member) { return roles[member.first] == roles[array.place]; };
+  const auto inside = std::max<int64_t>(1, std::ranges::count_if(cluster.members, is_like));
+  return std::ranges::count(roles, roles[array.place]) / inside;
+}
+
+/// Makes it a stream of so many equal layers.
+void take_all_layers(StreamCandidate& candidate, int64_t layers) {
+  candidate.decision.all_layers = true;
+  for (StreamBefore& before : candidate.before) before.decision.all_layers = true;
+  candidate.again_ns *= static_cast<double>(layers);
+  candidate.ns_per_tile *= static_cast<double>(layers);
+}
+
 /// Offers all passes of each cluster once, without and with values stored between them; the seed's own pass; and a few
 /// passes, from the first that needs the seed on.
-void add_slices(const ValueGraph& graph, const std::vector<ValueState>& states, const Way& way,
-                const StreamCandidateOptions& options, std::vector<StreamCandidate>& found) {
+void add_slices(const ValueGraph& graph, const std::vector<ValueState>& states, const std::vector<uint64_t>& roles,
+                const Way& way, const StreamCandidateOptions& options, std::vector<StreamCandidate>& found) {
   const auto& [seed, d, grown, is_first] = way;
   const GraphLeaf array = array_behind(graph, *seed);
   const bool in_order = seed->parent->module().sums_in_order;
@@ -183,6 +202,7 @@ void add_slices(const ValueGraph& graph, const std::vector<ValueState>& states, 
     if (in_order) std::erase_if(tiles, [&](int64_t tile) { return !tile_keeps_order(graph, cluster, tile); });
     if (weight.hidden_bytes < options.least_hidden_bytes || tiles.empty()) return;
     decision.tile = tiles.front();
+    const size_t before = found.size();
     found.push_back({.decision = std::move(decision),
                      .before = {},
                      .extent = cluster.extent,
@@ -191,6 +211,8 @@ void add_slices(const ValueGraph& graph, const std::vector<ValueState>& states, 
                      .again_ns = weight.again_ns,
                      .ns_per_tile = weight.ns_per_tile});
     add_apart(graph, states, cluster, weight, array.place, found);
+    const int64_t layers = layers_of(roles, cluster, array);
+    for (size_t k = before; k < found.size() && layers >= kLeastLayers; ++k) take_all_layers(found[k], layers);
   };
   const auto offer_part = [&](const StreamDecision& decision) {
     const StreamCluster cluster = grow_cluster(graph, states, array, d, options_of(decision));
@@ -287,6 +309,7 @@ std::string to_text(const StreamDecision& d) {
   }
   if (d.passes > 0) text += fmt::format(" {}{}", kPasses, d.passes);
   if (d.store > 0) text += fmt::format(" {}{}", kStore, d.store);
+  if (d.all_layers) text += fmt::format(" {}", kAllLayers);
   return text;
 }
 
@@ -305,12 +328,14 @@ Result<StreamDecision> parse_stream_decision(std::string_view line) {
     if (flag != std::end(kFlags)) {
       whole = std::ranges::none_of(kFlags, [&](const Flag& f) { return d.*f.flag; });
       d.*flag->flag = true;
+    } else if (words[k] == kAllLayers) {
+      d.all_layers = true;
     } else {
       whole = (read_number(words[k], kPasses, d.passes) && d.passes > 0) ||
               (read_number(words[k], kStore, d.store) && d.store > 0 && std::isfinite(d.store));
     }
   }
-  if (!whole) return no_decision(line);
+  if (!whole || (d.windows && d.all_layers)) return no_decision(line);
   d.computation = words[1];
   d.seed = words[2];
   return d;
@@ -330,12 +355,13 @@ std::vector<StreamCandidate> stream_candidates(const Module& module, const Targe
     const ValueGraph graph(*computation, target);
     const std::vector<ValueState> states = stored.of(graph);
     if (seeds.empty()) mine = largest_arrays(graph, states, kMostSeeds);
+    const std::vector<uint64_t> roles = options.in_all_layers ? roles_of(*computation) : std::vector<uint64_t>();
     ThreadPool& pool = module.context().pool();
     const std::vector<Way> ways = find_ways(graph, states, mine, pool);
     std::vector<std::vector<StreamCandidate>> of_way(ways.size());
     pool.run(std::ssize(ways), [&](int64_t task, int) {
       const auto k = static_cast<size_t>(task);
-      if (!ways[k].cluster.members.empty()) add_slices(graph, states, ways[k], options, of_way[k]);
+      if (!ways[k].cluster.members.empty()) add_slices(graph, states, roles, ways[k], options, of_way[k]);
       add_windows(graph, states, *ways[k].seed, ways[k].dimension, options, of_way[k]);
     });
     for (auto& candidates : of_way) std::ranges::move(candidates, std::back_inserter(found));
@@ -361,6 +387,15 @@ Result<PassResult> stream(Module& module, const Target& target, const StreamDeci
   const int64_t extent = shape.dims[decision.dimension];
   if (decision.tile < 1 || (decision.tile >= extent && !decision.windows)) {
     return fault("expected a tile of at least one slice, and fewer than all");
+  }
+  if (decision.all_layers) {
+    const auto states_of = [&](const ValueGraph& graph) { return States(module, target).of(graph); };
+    const int64_t count = stream_layers(**seed, target, decision, states_of);
+    if (count == 0) return fault("the value can't be made slice by slice along this dimension in all layers");
+    return PassResult{
+        .changed = true,
+        .count = count,
+        .note = fmt::format("{} values of equal layers in tiles of {} of {}", count, decision.tile, extent)};
   }
   const ValueGraph graph(*computation, target);
   const std::vector<ValueState> states = States(module, target).of(graph);

@@ -38,10 +38,13 @@ struct StreamDecision {
   /// Values for later passes are stored if that costs less than recomputing them, at a price in ns per byte that is
   /// live at the fullest pass (between_passes.h); 0: only values that others read are stored.
   double store = 0;
+  /// Also for all values that do the same in other layers (stream_layers.h); not with windows.
+  bool all_layers = false;
   bool operator==(const StreamDecision&) const = default;
 };
 
-/// One line: `stream COMPUTATION SEED dimension=D tile=T [one_pass|alone|windows] [passes=N] [store=PRICE]`.
+/// One line:
+/// `stream COMPUTATION SEED dimension=D tile=T [one_pass|alone|windows] [passes=N] [store=PRICE] [all-layers]`.
 std::string to_text(const StreamDecision& decision);
 Result<StreamDecision> parse_stream_decision(std::string_view line);
 
@@ -69,6 +72,7 @@ struct StreamCandidate {
 
 struct StreamCandidateOptions {
   double least_hidden_bytes = 64 << 10;
+  bool in_all_layers = false;  ///< streams in one of several equal layers become streams of all
 };
 
 /// Which values have bytes of their own, and can be hidden by a stream, is decided by our regions or, if the target

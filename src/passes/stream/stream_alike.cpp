@@ -87,7 +87,7 @@ Result<PassResult> stream_alike(Module& module, const Module& like, const Target
   const std::vector<ValueState> states = decide_values(from, {});
   const StreamCluster cluster =
       grow_cluster(from, states, array_behind(from, *seed), decision.dimension, options_of(decision));
-  if (cluster.members.empty() || decision.windows) return unlike(decision.seed);
+  if (cluster.members.empty() || decision.windows || decision.all_layers) return unlike(decision.seed);
   const Follower follower(from, to);
   const int64_t extent = there->shape.dims[decision.dimension];
   if (tile < 1 || tile >= extent) return unlike(decision.seed);

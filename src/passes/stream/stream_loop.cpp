@@ -411,7 +411,7 @@ class SliceStreamer {
   SliceWriter around_;  ///< what runs before and after the loops
   SourceArrays sources_;
   std::optional<PassUses> uses_;  ///< if the cluster writes over arrays
-  const int32_t first_new_id_ = computation_.module().id_limit();
+  const int32_t first_new_id_ = graph_.id_limit();
   std::map<GraphLeaf, Instruction*> final_;  ///< computed outputs and sums
 
   PassPlan plan_;

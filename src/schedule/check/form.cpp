@@ -9,27 +9,25 @@
 namespace lowtide::engine {
 namespace {
 
-/// May the program overwrite this leaf of the module's arguments?
-bool gives_away(const Module& module, int64_t argument) {
-  int64_t number = 0;
-  for (const Instruction* p : module.entry->parameters()) {
-    const int64_t leaves = p ? leaf_count(p->shape) : 0;
-    if (argument >= leaves) {
-      argument -= leaves;
-      ++number;
-      continue;
-    }
-    const auto is_of = [&](int64_t parameter, const ShapeIndex& index) {
-      int64_t first = 0, count = 0;
-      return parameter == number && leaf_range(p->shape, index, first, count) && argument >= first &&
-             argument < first + count;
-    };
-    return std::ranges::any_of(module.input_output_alias,
-                               [&](const AliasEntry& a) { return is_of(a.operand, a.operand_index); }) ||
-           std::ranges::any_of(module.buffer_donors,
-                               [&](const Module::Donor& d) { return is_of(d.parameter, d.index); });
+/// The leaves of the module's arguments that the program may overwrite.
+std::vector<bool> donated_leaves(const Module& module) {
+  const std::vector<Instruction*> parameters = module.entry->parameters();
+  std::vector<int64_t> first_leaf;
+  int64_t leaves = 0;
+  for (const Instruction* p : parameters) {
+    first_leaf.push_back(leaves);
+    leaves += p ? leaf_count(p->shape) : 0;
   }
-  return false;
+  std::vector<bool> donated(leaves, false);
+  const auto mark = [&](int64_t parameter, const ShapeIndex& index) {
+    int64_t first = 0, count = 0;
+    if (parameter < 0 || parameter >= std::ssize(parameters) || !parameters[parameter]) return;
+    if (!leaf_range(parameters[parameter]->shape, index, first, count)) return;
+    for (int64_t l = first; l < first + count; ++l) donated[first_leaf[parameter] + l] = true;
+  };
+  for (const AliasEntry& alias : module.input_output_alias) mark(alias.operand, alias.operand_index);
+  for (const Module::Donor& donor : module.buffer_donors) mark(donor.parameter, donor.index);
+  return donated;
 }
 
 bool is_constant_of(const Storage& storage) {
@@ -121,12 +119,14 @@ std::string form_fault(const Program& program) {
 
 std::string memory_fault(const Program& program) {
   const HostValues in_host = find_host_values(*program.module);
+  const std::vector<bool> donated = donated_leaves(*program.module);
   for (const Storage& s : program.storages) {
     const int64_t arena_bytes = s.in_host ? program.host_temp_bytes : program.temp_bytes;
     if (s.is_in_arena() && (s.offset < 0 || s.bytes < 0 || s.offset > arena_bytes - s.bytes))
       return "a storage lies outside of the arena";
     if (s.is_in_arena() && s.offset % 64 != 0) return "a storage is not aligned to 64 bytes";
-    if (s.kind == StorageKind::kArgument && s.donated && !gives_away(*program.module, s.number))
+    const bool may_be_overwritten = s.number >= 0 && s.number < std::ssize(donated) && donated[s.number];
+    if (s.kind == StorageKind::kArgument && s.donated && !may_be_overwritten)
       return "an argument that isn't donated is taken for one that is";
     const auto lies_there = [&](const LeafRef& v) { return in_host.contains(*v.instruction, v.leaf); };
     const bool may_lie_there = s.kind == StorageKind::kOutput ? in_host.contains(*program.module->entry->root, s.number)
