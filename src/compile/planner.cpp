@@ -20,9 +20,9 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr int64_t kLittlePackWork = 100'000;    ///< to pack the account of one of many plans
-constexpr int64_t kKeptInstructions = 400'000;  ///< in cached modules that later plans extend
-constexpr int64_t kFewModules = 4;              ///< with so few cached, those without streams would evict better ones
+constexpr int64_t kLittlePackWork = 100'000;   ///< to pack the account of one of many plans
+constexpr int64_t kKeptInstructions = 60'000;  ///< in cached modules that later plans extend,
+constexpr size_t kLeastKept = 6;               ///< but at least so many modules
 
 double potential_of(int64_t temp_bytes, int64_t load_bytes, const std::vector<int64_t>& curve) {
   const double top = static_cast<double>(std::max<int64_t>(1, load_bytes));
@@ -81,7 +81,6 @@ class Planner::StreamedModules {
   }
 
  private:
-  static constexpr size_t kLeastKept = 2;
   const int64_t most_;
   std::mutex mutex_;
   std::vector<Known> known_;
@@ -137,8 +136,7 @@ Result<Planner::Rewritten> Planner::stream_all(const Decisions& decisions) const
     known.part = without_last_streams(part);
     rewritten.module = shared_->clone();
     LT_RETURN_IF_ERROR(rewritten.run(rows_to_streams(known.part, *target_, rewritten.found), *target_));
-    const bool has_room = kFewModules * rewritten.module->instruction_count() <= kKeptInstructions;
-    if (has_room && known.part.size() < part.size()) {
+    if (known.part.size() < part.size()) {
       streamed_->add({known.part, rewritten.module->clone(), rewritten.records, rewritten.found});
     }
   }

@@ -12,7 +12,7 @@ namespace lowtide::engine {
 using StatesOf = std::function<std::vector<ValueState>(const ValueGraph&)>;
 
 /// Streams all values with the seed's role (analysis/roles.h), each in loops of its own; those that can't be streamed
-/// in this way are left. Returns how many values became parts of tiles; 0: the seed itself can't be streamed.
+/// in this way are left. Returns how many values became parts of tiles; 0: none can.
 int64_t stream_layers(Instruction& seed, const Target& target, const StreamDecision& decision,
                       const StatesOf& states_of);
 
