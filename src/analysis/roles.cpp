@@ -1,5 +1,6 @@
 #include "analysis/roles.h"
 
+#include <algorithm>
 #include <functional>
 #include <string_view>
 
@@ -54,10 +55,8 @@ std::vector<uint64_t> roles_of(const Computation& computation) {
 std::vector<Instruction*> with_same_role(const Instruction& instruction) {
   const auto& instructions = instruction.parent->instructions();
   const std::vector<uint64_t> roles = roles_of(*instruction.parent);
-  uint64_t role = 0;
-  for (size_t p = 0; p < roles.size(); ++p) {
-    if (instructions[p].get() == &instruction) role = roles[p];
-  }
+  const auto own = std::ranges::find(instructions, &instruction, [](const auto& i) { return i.get(); });
+  const uint64_t role = roles[own - instructions.begin()];
   std::vector<Instruction*> same;
   for (size_t p = 0; p < roles.size(); ++p) {
     if (roles[p] == role) same.push_back(instructions[p].get());

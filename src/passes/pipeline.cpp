@@ -130,12 +130,10 @@ const std::vector<Pass>& execution_pipeline() {
         // Only for running here: from here on the module is prepared for regions and isn't passed on.
         {"separate-bodies", separate_bodies, Numerics::kExact,
          "after calls are inlined, which leaves their loops with one body; before everything that changes a loop, "
-         "which "
-         "can't change a body of several"},
+         "which can't change a body of several"},
         {"spell-host-moves", spell_host_moves, Numerics::kExact,
          "after calls are inlined and bundles folded, which stand between a stack's slice and its move; before what "
-         "asks "
-         "where a stack lies"},
+         "asks where a stack lies"},
         {"fold-transposes", fold_transposes, Numerics::kExact,
          "before rules and streaming look at products: a transposed operand is one that they don't see"},
         {"read-convolutions-past-moves", read_convolutions_past_moves, Numerics::kExact,
