@@ -11,6 +11,7 @@
 #include "library/routines.h"
 #include "library/sort_alone.h"
 #include "library/sort_lines.h"
+#include "library/sort_with_places.h"
 #include "library/strided.h"
 #include "ops/index_space.h"
 
@@ -78,9 +79,11 @@ class Sort : public LibraryRoutine {
       types_.push_back(operand->shape.type);
       widest = std::max<int64_t>(widest, stored_bytes(types_.back()));
     }
-    alone_ = keys_.size() == 1 && types_.size() == 1 && sorts_alone(types_[0], keys_[0]) && count_ > kFewKeys;
+    const bool is_long = keys_.size() == 1 && count_ > kFewKeys;
+    alone_ = is_long && types_.size() == 1 && sorts_alone(types_[0], keys_[0]);
+    with_places_ = is_long && stride_ == 1 && types_.size() == 2 && sorts_with_places(sort, keys_[0]);
     int64_t bytes = 0;
-    if (!alone_) {
+    if (!alone_ && !with_places_) {
       // The scratch: first a key, if there are any, then the order, then what merging or moving a line needs. Behind a
       // key lies the order by less significant keys.
       order_bytes_ = align_scratch(count_ * static_cast<int64_t>(sizeof(uint32_t)));
@@ -134,6 +137,7 @@ class Sort : public LibraryRoutine {
                  std::byte* room, ThreadPool* pool) {
     const int64_t start = lines_.offset(line);
     if (alone_) return sort_one(operands[0], results[0], start, lane, room, pool);
+    if (with_places_) return sort_two(operands, results, start, pool);
     std::byte* after = room + order_bytes_;
     auto* order = reinterpret_cast<uint32_t*>(room);
     if (!sort_by_keys(operands, start, lane, room, pool)) {
@@ -234,6 +238,17 @@ class Sort : public LibraryRoutine {
     });
   }
 
+  /// Sorts an array and the places of its elements in place, without separate keys.
+  void sort_two(std::span<const void* const> operands, std::span<void* const> results, int64_t start,
+                ThreadPool* pool) const {
+    const size_t by = keys_[0].operand;
+    const auto width = static_cast<size_t>(stored_bytes(types_[by]));
+    const std::byte* from = static_cast<const std::byte*>(operands[by]) + static_cast<size_t>(start) * width;
+    std::byte* to = static_cast<std::byte*>(results[by]) + static_cast<size_t>(start) * width;
+    if (from != to) std::memcpy(to, from, static_cast<size_t>(count_) * width);
+    sort_with_places(types_[by], keys_[0], to, static_cast<uint32_t*>(results[1 - by]) + start, count_, pool);
+  }
+
   /// Leaves the order as uint32_t at `room`. False if there are no keys, or if a NaN prevents them from ordering as the
   /// comparator does.
   bool sort_by_keys(std::span<const void* const> operands, int64_t start, size_t lane, std::byte* room,
@@ -265,10 +280,11 @@ class Sort : public LibraryRoutine {
           if (!make_key<T>(by, element, width, function_of(lane, k), key)) return false;
           keys[i] = key_at<Key>(key, static_cast<uint32_t>(i));
         }
+        const NumbersAlone<KeyAt<Key>> numbers{keys};
         if (pool != nullptr) {
-          radix_sort_in_place(keys, count_, *pool, kTopByte<Key>);
+          radix_sort_in_place(numbers, count_, kTopByte<Key>, *pool);
         } else {
-          radix_sort_in_place(keys, count_, kTopByte<Key>);
+          radix_sort_in_place(numbers, count_, kTopByte<Key>);
         }
         // Entry i of the order is never located after key i.
         for (int64_t i = 0; i < count_; ++i) {
@@ -298,7 +314,8 @@ class Sort : public LibraryRoutine {
 
   std::vector<SortKey> keys_;
   int64_t count_ = 0, stride_ = 1, order_bytes_ = 0, key_bytes_ = 0;
-  bool alone_ = false, together_ = false;  ///< is each line one array, are several sorted at once
+  /// Is each line one array, or one and the places of its elements, or are several lines sorted at once?
+  bool alone_ = false, with_places_ = false, together_ = false;
   StridedGroup lines_;
   std::vector<ElementType> types_;
   Lanes lanes_;

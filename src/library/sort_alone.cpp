@@ -1,47 +1,24 @@
 #include "library/sort_alone.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <vector>
 
+#include "library/ordered_bits.h"
 #include "library/radix_in_place.h"
 #include "library/routines.h"
 
 namespace lowtide::engine {
 namespace {
 
-/// Maps the bits of an element to a number with the same order, in total order, and back.
-template <class Number>
-struct Ordered {
-  bool is_float = false, is_signed = false, descending = false;
-  static constexpr Number kTop = Number{1} << (8 * sizeof(Number) - 1);
-
-  Number of(Number bits) const {
-    Number key = bits;
-    if (is_float) {
-      key = bits & kTop ? static_cast<Number>(~bits) : static_cast<Number>(bits | kTop);
-    } else if (is_signed) {
-      key = bits ^ kTop;
-    }
-    return descending ? static_cast<Number>(~key) : key;
-  }
-  Number bits_of(Number key) const {
-    if (descending) key = static_cast<Number>(~key);
-    if (is_float) return key & kTop ? static_cast<Number>(key ^ kTop) : static_cast<Number>(~key);
-    return is_signed ? key ^ kTop : key;
-  }
-};
-
 template <class Number>
 class AloneSorter {
  public:
   AloneSorter(ElementType type, const SortKey& key, ScalarProgram* function, Number* line, int64_t count,
               ThreadPool* pool)
-      : ordered_{is_floating(type), type_kind(type) == TypeKind::kSigned, key.descending},
+      : ordered_(type, key.descending),
         function_(key.joins_equals ? nullptr : function),
         joins_equals_(key.joins_equals),
-        infinity_(infinity_of(type)),
         line_(line),
         count_(count),
         pool_(pool) {}
@@ -57,11 +34,7 @@ class AloneSorter {
       sizes[c] = std::count_if(line_ + rest, line_ + count_, [&](Number n) { return value(n) == images_[c]; });
     }
     for (int64_t i = 0; i < rest; ++i) line_[i] = ordered_.of(line_[i]);
-    if (pool_) {
-      radix_sort_in_place(line_, rest, *pool_);
-    } else {
-      radix_sort_in_place(line_, rest);
-    }
+    radix_sort_in_place(NumbersAlone<Number>{line_}, rest, pool_);
     for (int64_t i = 0; i < rest; ++i) line_[i] = ordered_.bits_of(line_[i]);
     for (size_t c = 0; c < images_.size(); ++c) {
       const Number key = ordered_.of(images_[c]);
@@ -103,30 +76,8 @@ class AloneSorter {
     merge(join, right, end);
   }
 
-  /// The bits of infinity of a floating type; 0 for others.
-  static Number infinity_of(ElementType type) {
-    switch (type) {
-      case ElementType::kF16: return static_cast<Number>(0x7C00);
-      case ElementType::kBF16: return static_cast<Number>(0x7F80);
-      case ElementType::kF32: return static_cast<Number>(0x7F800000);
-      case ElementType::kF64: return static_cast<Number>(uint64_t{0x7FF} << 52);
-      default: return 0;
-    }
-  }
-
-  /// Does a comparison find the number equal to zero? It does for denormals where these are flushed.
-  bool is_zero(Number size) const {
-    if constexpr (sizeof(Number) == 8) return std::bit_cast<double>(size) == 0;
-    if constexpr (sizeof(Number) == 4) return std::bit_cast<float>(size) == 0;
-    const bool is_half = infinity_ == infinity_of(ElementType::kF16);  // computed in f32, which has its denormals
-    return is_half ? size == 0 : std::bit_cast<float>(static_cast<uint32_t>(size) << 16) == 0;
-  }
-
   Number value(Number bits) {
-    if (joins_equals_) {
-      const auto size = static_cast<Number>(bits & ~Ordered<Number>::kTop);
-      return is_zero(size) ? 0 : size > infinity_ ? static_cast<Number>(infinity_ | 1) : bits;
-    }
+    if (joins_equals_) return ordered_.is_zero(bits) ? 0 : ordered_.is_nan(bits) ? ordered_.nan() : bits;
     if (!function_) return bits;
     std::memcpy(function_->parameter(0), &bits, sizeof(bits));
     function_->run();
@@ -155,10 +106,9 @@ class AloneSorter {
     return end;
   }
 
-  Ordered<Number> ordered_;
+  OrderedBits<Number> ordered_;
   ScalarProgram* function_;
   bool joins_equals_;
-  Number infinity_;
   Number* line_;
   int64_t count_;
   ThreadPool* pool_;

@@ -253,6 +253,49 @@ TEST(LibrarySort, WhatTheKeyMergesKeepsItsOrder) {
   }
 }
 
+/// An argsort of one array, in place: equal keys, both zeros and every NaN keep their order, and no room is needed.
+TEST(LibrarySort, PlacesWithoutScratch) {
+  const std::string partial =
+      "  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  c = s32[] parameter(2)\n  d = s32[] parameter(3)\n"
+      "  ROOT r = pred[] compare(a, b), direction=GT, type=TOTALORDER\n";
+  std::string down = kCanonical;
+  down.replace(down.rfind("LT"), 2, "GT");
+  for (const std::string& comparator : {std::string(kCanonical), down, partial}) {
+    for (const size_t kinds : {size_t{2}, size_t{9}, size_t{5000}}) {
+      for (const char* extents : {"[3,1500]", "[140000]"}) {
+        std::string text = sort(fmt::format("f32{0};s32{0}", extents), fmt::format("(f32{0}, s32{0})", extents),
+                                extents[1] == '3', comparator);
+        const auto parameters = read(text);
+        const size_t second = text.rfind("parameter(1)");
+        text.replace(second, 12, extents[1] == '3' ? "iota(), iota_dimension=1" : "iota(), iota_dimension=0");
+        const auto module = read(text);
+        const Instruction& by_iota = *module->entry->root;
+        auto keys = std::make_shared<Literal>(by_iota.operand(0).shape);
+        auto places = std::make_shared<Literal>(by_iota.operand(1).shape);
+        const float some[] = {0.0f, -0.0f, 1.0f, -1.0f, INFINITY, -INFINITY, NAN, -NAN, 1e-40f};
+        const int64_t count = by_iota.operand(0).shape.dims.back();
+        for (size_t i = 0; i < static_cast<size_t>(keys->size()); ++i) {
+          const size_t k = i * 2654435761u % kinds;
+          keys->data<float>()[i] = k < 9 ? some[k] : std::bit_cast<float>(static_cast<uint32_t>(k * 0x9E3779B9u));
+          places->data<int32_t>()[i] = static_cast<int32_t>(static_cast<int64_t>(i) % count);
+        }
+        const std::vector<Value> arguments = {keys, places};
+        const auto expected = interpret(*parameters, arguments);
+        ASSERT_TRUE(expected.ok());
+        std::vector<Value> leaves;
+        for (const Value& value : *expected) flatten(value, leaves);
+        for (const bool in_place : {false, true}) {
+          const auto got = run(*module, arguments, 3, in_place);
+          for (size_t k = 0; k < 2; ++k)
+            EXPECT_EQ(std::memcmp(leaves[k]->bytes().data(), got[k].data(), got[k].size()), 0) << k << extents << kinds;
+        }
+        EXPECT_EQ(library_routine(by_iota)->scratch_bytes(), 0);
+        EXPECT_GT(library_routine(*parameters->entry->root)->scratch_bytes(), 0) << "the control";
+      }
+    }
+  }
+}
+
 /// A function that changes most values isn't taken for one that tidies a few.
 TEST(LibrarySort, KeyThatTurnsTheOrder) {
   const std::string negated =

@@ -112,8 +112,10 @@ std::vector<Bytes> run(const Module& module, std::span<const Value> arguments, i
   routine->prepare();
   constexpr size_t kGuard = 64;
   std::vector<Bytes> operands, results;
-  for (const Instruction* operand : root.operands) {
-    const auto from = arguments[operand->as<ParameterAttributes>().number]->bytes();
+  for (size_t k = 0; k < root.operands.size(); ++k) {
+    const Instruction& operand = root.operand(k);
+    const bool is_given = operand.opcode == Opcode::kParameter;
+    const auto from = arguments[is_given ? static_cast<size_t>(operand.as<ParameterAttributes>().number) : k]->bytes();
     operands.emplace_back(from.begin(), from.end());
   }
   for_each_leaf(root.shape, [&](const ShapeIndex&, const Shape& leaf) {

@@ -19,8 +19,8 @@ using Bytes = std::vector<std::byte>;
 
 std::unique_ptr<Module> read(const std::string& text);
 
-/// Runs the root of the entry, whose operands are parameters, through the library. All memory but the declared scratch
-/// is guarded by a pattern. Returns the results.
+/// Runs the root of the entry through the library. Its operands are parameters; of others `arguments` has the values,
+/// at the operand's number. All memory but the declared scratch is guarded by a pattern. Returns the results.
 std::vector<Bytes> run(const Module& module, std::span<const Value> arguments, int threads, bool in_place);
 
 /// The text of a product of two parameters.
