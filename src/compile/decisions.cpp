@@ -55,26 +55,15 @@ bool parse_hash(std::string_view word, uint64_t& hash) {
   return fault == std::errc() && end == word.data() + word.size();
 }
 
-/// The words from index `first` on as numbers, none of them negative.
-template <class T>
-bool parse_numbers(const std::vector<std::string_view>& words, size_t first, std::vector<T>& numbers) {
-  return std::all_of(words.begin() + static_cast<std::ptrdiff_t>(first), words.end(), [&](std::string_view word) {
-    return parse_number(word, numbers.emplace_back()) && numbers.back() >= 0;
-  });
-}
-
-/// Parses `sequence COMPUTATION PLACE...`.
-bool parse_sequence(const std::vector<std::string_view>& words, TakeSequence& sequence) {
-  if (words.size() < 2) return false;
-  sequence.computation = words[1];
-  return parse_numbers(words, 2, sequence.places);
-}
-
 /// Parses `packing HASH HEIGHT OFFSET...`.
 bool parse_packing(const std::vector<std::string_view>& words, KnownPlacement& known) {
   if (words.size() < 3) return false;
-  return parse_hash(words[1], known.problem) && parse_number(words[2], known.placement.height) &&
-         known.placement.height >= 0 && parse_numbers(words, 3, known.placement.offsets);
+  Placement& placement = known.placement;
+  const auto is_offset = [&](std::string_view word) {
+    return parse_number(word, placement.offsets.emplace_back()) && placement.offsets.back() >= 0;
+  };
+  return parse_hash(words[1], known.problem) && parse_number(words[2], placement.height) && placement.height >= 0 &&
+         std::all_of(words.begin() + 3, words.end(), is_offset);
 }
 
 constexpr std::array<std::string_view, 4> kWays = {"none", "kernels", "strips", "moves"};  ///< by InPlaceWays
@@ -100,17 +89,10 @@ bool parse_decision(std::string_view line, Decision& decision) {
     if (stream.ok()) decision = *stream;
     return stream.ok();
   }
-  for (const Decision& word :
-       {Decision(Rearrange{}), Decision(HoistLoopInvariants{}), Decision(UpdateInLoops{}), Decision(Rematerialise{})}) {
+  for (const Decision& word : {Decision(Rearrange{}), Decision(HoistLoopInvariants{}), Decision(UpdateInLoops{})}) {
     if (w.size() != 1 || w[0] != to_string(word)) continue;
     decision = word;
     return true;
-  }
-  if (w[0] == "sequence") {
-    TakeSequence sequence;
-    const bool read = parse_sequence(w, sequence);
-    decision = std::move(sequence);
-    return read;
   }
   if (w[0] == "packing") {
     Packing packing;
@@ -186,35 +168,32 @@ Decisions without_streams() {
 }
 
 std::string to_string(const Decision& decision) {
-  return std::visit(
-      Overloaded{
-          [](const StreamDecision& d) { return to_text(d); },
-          [](const WithoutPass& d) { return "without " + d.pass; },
-          [](const PriceOfMemory& d) { return fmt::format("price-of-memory {}", d.ns_per_byte); },
-          [](const Rearrange&) { return std::string("rearrange"); },
-          [](const HoistLoopInvariants&) { return std::string("hoist-loop-invariants"); },
-          [](const UpdateInLoops&) { return std::string("update-in-loops"); },
-          [](const Recompute& d) {
-            const std::string all = fmt::format("recompute {}", d.price.ns_per_byte);
-            return d.price.in_room > 0 ? fmt::format("{} {}{}", all, kInRoom, d.price.in_room) : all;
-          },
-          [](const SaveEvery& d) {
-            const std::string all = fmt::format("save-every {}", d.grouping.k);
-            return d.grouping.of > 0 ? fmt::format("{} of {}", all, d.grouping.of) : all;
-          },
-          [](const Offload& d) { return fmt::format("offload {}", d.count); },
-          [](const Rematerialise&) { return std::string("rematerialise"); },
-          [](const TakeSequence& d) { return fmt::format("sequence {} {}", d.computation, fmt::join(d.places, " ")); },
-          [](const Packing& d) {
-            return fmt::format("packing {:016x} {} {}", d.known.problem, d.known.placement.height,
-                               fmt::join(d.known.placement.offsets, " "));
-          },
-          [](const TakeOrder& d) {
-            return fmt::format("order {} {}", d.choice.order, kWays[static_cast<size_t>(d.choice.ways)]);
-          },
-          [](const SearchSteps& d) { return fmt::format("search-steps {}", d.steps); },
-      },
-      decision);
+  return std::visit(Overloaded{
+                        [](const StreamDecision& d) { return to_text(d); },
+                        [](const WithoutPass& d) { return "without " + d.pass; },
+                        [](const PriceOfMemory& d) { return fmt::format("price-of-memory {}", d.ns_per_byte); },
+                        [](const Rearrange&) { return std::string("rearrange"); },
+                        [](const HoistLoopInvariants&) { return std::string("hoist-loop-invariants"); },
+                        [](const UpdateInLoops&) { return std::string("update-in-loops"); },
+                        [](const Recompute& d) {
+                          const std::string all = fmt::format("recompute {}", d.price.ns_per_byte);
+                          return d.price.in_room > 0 ? fmt::format("{} {}{}", all, kInRoom, d.price.in_room) : all;
+                        },
+                        [](const SaveEvery& d) {
+                          const std::string all = fmt::format("save-every {}", d.grouping.k);
+                          return d.grouping.of > 0 ? fmt::format("{} of {}", all, d.grouping.of) : all;
+                        },
+                        [](const Offload& d) { return fmt::format("offload {}", d.count); },
+                        [](const Packing& d) {
+                          return fmt::format("packing {:016x} {} {}", d.known.problem, d.known.placement.height,
+                                             fmt::join(d.known.placement.offsets, " "));
+                        },
+                        [](const TakeOrder& d) {
+                          return fmt::format("order {} {}", d.choice.order, kWays[static_cast<size_t>(d.choice.ways)]);
+                        },
+                        [](const SearchSteps& d) { return fmt::format("search-steps {}", d.steps); },
+                    },
+                    decision);
 }
 
 std::string print_plan(const Module& module, const Decisions& decisions) {
@@ -256,8 +235,7 @@ Result<PlanFile> parse_plan(std::string_view text, const Module& module) {
           "line {}: `{}` is no decision; expected `stream COMPUTATION VALUE dimension=D tile=T`, `without PASS`, "
           "`price-of-memory NS`, `search-steps N`, `rearrange`, `recompute NS`, "
           "`hoist-loop-invariants`, `save-every K`, `save-every K of TRIPS`, `offload COUNT`, `update-in-loops`, "
-          "`rematerialise`, "
-          "`sequence COMPUTATION PLACE...`, `packing HASH HEIGHT OFFSET...`, `order NUMBER WAYS` or `exact`",
+          "`packing HASH HEIGHT OFFSET...`, `order NUMBER WAYS` or `exact`",
           number, line));
     }
     plan.decisions.push_back(std::move(decision));

@@ -77,18 +77,6 @@ struct UpdateInLoops {
   bool operator==(const UpdateInLoops&) const = default;
 };
 
-/// Values that are read again long after they were computed are recomputed there (passes/execute/rematerialise.h).
-struct Rematerialise {
-  bool operator==(const Rematerialise&) const = default;
-};
-
-/// The instruction order in which `rematerialise` decided what to recompute, recorded for replaying.
-struct TakeSequence {
-  std::string computation;
-  std::vector<int32_t> places;  ///< of each instruction in turn, its former place
-  bool operator==(const TakeSequence&) const = default;
-};
-
 /// The buffers' offsets of one packing problem, so that a replayed plan needn't search for them.
 struct Packing {
   KnownPlacement known;
@@ -101,9 +89,8 @@ struct TakeOrder {
   bool operator==(const TakeOrder&) const = default;
 };
 
-using Decision =
-    std::variant<StreamDecision, WithoutPass, PriceOfMemory, SearchSteps, Rearrange, Recompute, SaveEvery, Offload,
-                 HoistLoopInvariants, UpdateInLoops, Rematerialise, TakeSequence, Packing, TakeOrder>;
+using Decision = std::variant<StreamDecision, WithoutPass, PriceOfMemory, SearchSteps, Rearrange, Recompute, SaveEvery,
+                              Offload, HoistLoopInvariants, UpdateInLoops, Packing, TakeOrder>;
 /// Streams in the order in which they are made; other decisions may be anywhere.
 using Decisions = std::vector<Decision>;
 
@@ -123,7 +110,7 @@ Decisions without_streams();
 
 /// One line: `stream main s dimension=1 tile=64`, `without stream-slices`, `price-of-memory 3`, `search-steps 8000`,
 /// `rearrange`, `recompute 0.5 in-room=2`, `hoist-loop-invariants`, `save-every 8`, `offload 4`,
-/// `update-in-loops`, `rematerialise`, `sequence COMPUTATION PLACE...`, `packing HASH HEIGHT OFFSET...`,
+/// `update-in-loops`, `packing HASH HEIGHT OFFSET...`,
 /// `order NUMBER kernels|strips|moves`.
 std::string to_string(const Decision& decision);
 

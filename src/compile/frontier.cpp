@@ -458,7 +458,6 @@ class Search {
       begin_easier(at, steps);
       stage_->done(static_cast<double>(frontier_.plans));
       const Trial* best = best_of(steps, [&](const Trial& trial) { return worth(at, trial); });
-      find_late_readers(at);
       if (best == nullptr) return;
       end = best->potential < kGoodStep * at.potential ? std::max(until, at_most) : until;
       at = Trial(*best);
@@ -523,16 +522,6 @@ class Search {
       attempt_all(std::vector<Decisions>{coarse});
       return;
     }
-  }
-
-  /// Notes whether `rematerialise` changes the peak without streams; if not, it won't be tried with streams either.
-  void find_late_readers(const Trial& at) {
-    if (at.point.decisions != plain_) return;
-    Decisions decisions = plain_;
-    decisions.emplace_back(Rematerialise{});
-    const auto trial = tried_.find(key_of(decisions));
-    if (trial == tried_.end() || !trial->second) return;
-    next_.state.is_kept_for_late_readers = trial->second->point.peak_bytes != at.point.peak_bytes;
   }
 
   /// Drops points that another one beats, and points that take too long.

@@ -5,7 +5,6 @@
 #include "compile/plan_rows.h"
 #include "region/identity.h"
 #include "schedule/check/check_program.h"
-#include "schedule/instruction_order.h"
 
 namespace lowtide::engine {
 namespace {
@@ -14,14 +13,11 @@ namespace {
 constexpr int64_t kVisitsOfChecks = 10'000, kVisitsPerInstruction = 10;
 
 /// The decisions that replay the plan without searching again.
-Decisions replay_of(const Decisions& decisions, const std::vector<StreamDecision>& found, InstructionOrder before,
-                    const Program& program) {
+Decisions replay_of(const Decisions& decisions, const std::vector<StreamDecision>& found, const Program& program) {
   Decisions all = spelt_with(decisions, found);
   std::erase_if(all, [](const Decision& d) {
-    return std::holds_alternative<Packing>(d) || std::holds_alternative<TakeOrder>(d) ||
-           std::holds_alternative<TakeSequence>(d);
+    return std::holds_alternative<Packing>(d) || std::holds_alternative<TakeOrder>(d);
   });
-  for (auto& [computation, places] : before) all.emplace_back(TakeSequence{computation, std::move(places)});
   if (program.packing) all.emplace_back(Packing{*program.packing});
   all.emplace_back(TakeOrder{program.choice});
   return all;
@@ -39,26 +35,6 @@ ScheduleOptions schedule_options(const Decisions& decisions) {
   return options;
 }
 
-InstructionOrder known_sequence(const Decisions& decisions) {
-  InstructionOrder order;
-  for (const Decision& decision : decisions) {
-    if (const auto* sequence = std::get_if<TakeSequence>(&decision)) order[sequence->computation] = sequence->places;
-  }
-  return order;
-}
-
-/// Which values are read late is known only in an order: that of the program without this pass.
-Result<InstructionOrder> rematerialise_in_order(Compiled& compiled, const std::shared_ptr<Module>& rewritten,
-                                                const Decisions& decisions, const ScheduleOptions& options) {
-  InstructionOrder order = known_sequence(decisions);
-  if (order.empty() || !put_in_order(*rewritten, order))
-    order = put_in_order(*rewritten, schedule(rewritten, *compiled.target, options));
-  const std::vector<Pass> rows = {*find_pass("rematerialise"), *find_pass("remove-dead-code")};
-  LT_ASSIGN_OR_RETURN(const auto records, run_passes(*rewritten, rows, *compiled.target, {.quiet = true}));
-  compiled.passes.insert(compiled.passes.end(), records.begin(), records.end());
-  return order;
-}
-
 /// Empty if the program computes what its module defines.
 std::string fault_of(const Program& program, const Target& target, KnownNests& nests) {
   const bool whole = program.module->context().settings().choices.check;
@@ -72,22 +48,15 @@ std::string fault_of(const Program& program, const Target& target, KnownNests& n
 
 }  // namespace
 
-Status make_program(Compiled& compiled, const std::shared_ptr<Module>& rewritten, const Decisions& decisions,
-                    const std::vector<StreamDecision>& found, const std::shared_ptr<KnownNests>& nests) {
+void make_program(Compiled& compiled, const std::shared_ptr<Module>& rewritten, const Decisions& decisions,
+                  const std::vector<StreamDecision>& found, const std::shared_ptr<KnownNests>& nests) {
   ScheduleOptions options = schedule_options(decisions);
   options.nests = nests;
-  InstructionOrder before;
-  if (has<Rematerialise>(decisions)) {
-    ScheduleOptions searched = options;  // the recorded choice is for the program after the pass
-    searched.choice = {};
-    LT_ASSIGN_OR_RETURN(before, rematerialise_in_order(compiled, rewritten, decisions, searched));
-  }
   Program program = schedule(rewritten, *compiled.target, options);
-  compiled.replay = replay_of(decisions, found, std::move(before), program);
+  compiled.replay = replay_of(decisions, found, program);
   compiled.program = std::make_shared<const Program>(std::move(program));
   compiled.decisions = decisions;
   compiled.nests = nests;
-  return {};
 }
 
 Status check_plan(Compiled& compiled) {

@@ -101,9 +101,6 @@ std::vector<Series> NextSteps::from(const Trial& at) const {
   if (!state.has_few_plans || is_within_streams(at)) add_finer(at, steps);
   if (at.could_rearrange) add_once<Rearrange>(at, steps);
   if (planner_.could_update()) add_before_streams<UpdateInLoops>(at, steps);
-  const bool is_made_again = state.has_few_plans && has<Recompute>(at.point.decisions);
-  if (planner_.target().takes() == Takes::kProgram && state.is_kept_for_late_readers && !is_made_again)
-    add_once<Rematerialise>(at, steps);
   return steps;
 }
 

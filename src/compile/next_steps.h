@@ -39,11 +39,10 @@ class NextSteps {
 
   /// The current state of the search.
   struct State {
-    bool has_few_plans = false;            ///< large programs: steps that seldom help are left out
-    bool is_free_found = false;            ///< until then only steps that the free plan may take
-    bool tries_dear_ways = false;          ///< also streams that take more time for less memory
-    bool is_kept_for_late_readers = true;  ///< does `rematerialise` change anything?
-    double most_ns = 0;                    ///< limit on a plan's time
+    bool has_few_plans = false;    ///< large programs: steps that seldom help are left out
+    bool is_free_found = false;    ///< until then only steps that the free plan may take
+    bool tries_dear_ways = false;  ///< also streams that take more time for less memory
+    double most_ns = 0;            ///< limit on a plan's time
   };
   State state;
 

@@ -115,7 +115,7 @@ Result<Compiled> Planner::plan_unchecked(const Decisions& decisions) const {
   if (context().should_stop()) return interrupted();
   compiled.passes = passes_;
   compiled.passes.insert(compiled.passes.end(), rewritten.records.begin(), rewritten.records.end());
-  LT_RETURN_IF_ERROR(make_program(compiled, std::move(rewritten.module), decisions, rewritten.found, nests_));
+  make_program(compiled, std::move(rewritten.module), decisions, rewritten.found, nests_);
   compiled.plan_seconds = seconds_since(start);
   return compiled;
 }
@@ -225,7 +225,7 @@ Result<Compiled> Planner::plan_streamed(const std::shared_ptr<Module>& streamed,
   compiled.target = &target;
   const std::vector<Pass> rows = rows_behind_streams(decisions, target);
   LT_ASSIGN_OR_RETURN(compiled.passes, run_passes(*streamed, rows, target, {.quiet = true}));
-  LT_RETURN_IF_ERROR(make_program(compiled, streamed, decisions, {}, std::make_shared<KnownNests>()));
+  make_program(compiled, streamed, decisions, {}, std::make_shared<KnownNests>());
   LT_RETURN_IF_ERROR(check_plan(compiled));
   return compiled;
 }

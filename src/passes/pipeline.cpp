@@ -14,7 +14,6 @@
 #include "passes/execute/ignore_placements.h"
 #include "passes/execute/open_manual_regions.h"
 #include "passes/execute/read_convolutions_past_moves.h"
-#include "passes/execute/rematerialise.h"
 #include "passes/execute/separate_bodies.h"
 #include "passes/execute/separate_fills.h"
 #include "passes/execute/share_invariants.h"
@@ -251,8 +250,6 @@ const std::vector<Pass>& decided_passes() {
        "after what is recomputed is no longer kept anywhere"},
       {"update-where-it-is-made", update_where_it_is_made, Numerics::kReassociated,
        "after what saves and makes again, which reads what loops update as it was", Numerics::kExact},
-      {"rematerialise", rematerialise, Numerics::kExact,
-       "in the order in which the program runs without it: what is read late is known only then"},
   };
   return kPasses;
 }

@@ -278,16 +278,31 @@ class Decision {
         continue;
       const int operand = rule_of(user.opcode).updated_operand(user, 0);
       if (operand == kNoId || operand == read.operand) continue;
-      const LeafRef array = resolve({user.operands[operand], 0});
-      if (role(graph_.place_of(*array.instruction)) == OpRole::kComputed || !reads_elsewhere(place, array, user))
-        continue;
-      return true;
+      if (overwrites_what_it_reads(place, user, resolve({user.operands[operand], 0}))) return true;
     }
     return false;
   }
 
-  /// Does a value, through virtual values, read other elements of the array than those that the update writes?
-  bool reads_elsewhere(int32_t place, const LeafRef& array, const Instruction& update) const {
+  /// Does the value read elements that this update of `array` doesn't write at their place? Or, if the array is the
+  /// last of a chain of updates, any that it had before these?
+  bool overwrites_what_it_reads(int32_t place, const Instruction& update, LeafRef array) const {
+    const Instruction* by = &update;
+    for (size_t links = 0; links < kMostChain; ++links) {
+      const int32_t at = graph_.place_of(*array.instruction);
+      if (role(at) != OpRole::kComputed) return reads_elsewhere(place, array, by);
+      const Instruction& link = *array.instruction;
+      if (!is_update(link) || state(at) != ValueState::kStored) return false;
+      const int operand = rule_of(link.opcode).updated_operand(link, 0);
+      if (operand == kNoId) return false;
+      array = resolve({link.operands[operand], 0});
+      by = nullptr;
+    }
+    return false;
+  }
+
+  /// Does a value, through virtual values, read other elements of the array than those that the update writes? Without
+  /// an update, does it read any?
+  bool reads_elsewhere(int32_t place, const LeafRef& array, const Instruction* update) const {
     struct Step {
       int32_t user;
       bool moved;  ///< elements of what it makes come to lie at other places of the box
@@ -299,7 +314,7 @@ class Decision {
       const Instruction& i = graph_.at(user);
       for (const ValueGraph::Read& read : graph_.reads(user)) {
         const bool is_array = &graph_.at(read.def) == array.instruction && read.leaf == array.leaf;
-        if (is_array && read.operand == 0 && (moved || !takes_place_of(i, update))) return true;
+        if (is_array && read.operand == 0 && (moved || update == nullptr || !takes_place_of(i, *update))) return true;
         const bool picks = i.opcode == Opcode::kGather && read.operand == 0;
         if (state(read.def) == ValueState::kVirtual || picks) open.push_back({read.def, moved || picks});
       }

@@ -216,9 +216,6 @@ def check_forged_plans(cached):
     for ways in ("none", "kernels", "strips", "moves"):
         for order in (0, 1, 7, 2000000000):
             forged(f"order {order} {ways}", lambda t, o=order, w=ways: each("order", lambda _: f"order {o} {w}")(t), False)
-    forged("sequences turned around", lambda t: each("sequence", lambda s: " ".join(s.split()[:2] + s.split()[:1:-1]))(t)
-           + "sequence main 3 2 1 0\n", False)
-    forged("a sequence of nothing", lambda t: t + "rematerialise\nsequence main 0 0 0 0\n", False)
     forged("streams of what isn't there", lambda t: t + "stream main nothing dimension=9 tile=0\n")
     forged("a search without an end", lambda t: t + "search-steps 9000000000000000000\n")
     forged("no plan", lambda t: "once upon a time\n")

@@ -42,8 +42,6 @@ TEST(Decisions, ReadAsTheyPrint) {
                             UpdateInLoops{},
                             Recompute{0.0152},
                             SaveEvery{{8, 24}},
-                            Rematerialise{},
-                            TakeSequence{"main", {0, 2, 1}},
                             Packing{{0xfeedULL << 40, {.offsets = {0, 64, 4096}, .height = 5000}}},
                             TakeOrder{{3, InPlaceWays::kMoves}}};
   const auto again = parse_plan(print_plan(*module, decisions), *module);
@@ -91,36 +89,6 @@ TEST(Decisions, OfAnotherProgramAreNoUse) {
   const auto again = compile_plan(*module, cpu_target(), wrong);
   ASSERT_TRUE(again.ok()) << again.status().message();
   EXPECT_EQ(again->program->temp_bytes, plain->program->temp_bytes);
-}
-
-/// y ends early, and what is made of it is read late.
-TEST(Decisions, KnowInWhichOrderToMakeAgain) {
-  const auto module = read(R"(HloModule late
-ENTRY main {
-  x = f32[512,512] parameter(0)
-  y = f32[512,512] exponential(x)
-  a = f32[512,512] dot(y, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
-  late = f32[512,512] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
-  b = f32[512,512] dot(a, a), lhs_contracting_dims={1}, rhs_contracting_dims={0}
-  c = f32[512,512] dot(b, late), lhs_contracting_dims={1}, rhs_contracting_dims={0}
-  ROOT d = f32[512,512] dot(c, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}
-}
-)");
-  const auto searched = compile_plan(*module, cpu_target(), {Rematerialise{}});
-  ASSERT_TRUE(searched.ok()) << searched.status().message();
-  ASSERT_TRUE(has<TakeSequence>(searched->replay));
-  const auto again = compile_plan(*module, cpu_target(), searched->replay);
-  ASSERT_TRUE(again.ok()) << again.status().message();
-  EXPECT_EQ(again->program->temp_bytes, searched->program->temp_bytes);
-  EXPECT_EQ(again->replay, searched->replay);
-  for (const TakeSequence& wrong :
-       {TakeSequence{"nobody", {0}}, TakeSequence{"main", {1, 0}}, TakeSequence{"main", {6, 5, 4, 3, 2, 1, 0}},
-        TakeSequence{"main", {0, 0, 0, 0, 0, 0, 0}}, TakeSequence{"main", {0, 1, 2, 3, 4, 5, 99}}}) {
-    const auto passed_over = compile_plan(*module, cpu_target(), {Rematerialise{}, wrong});
-    ASSERT_TRUE(passed_over.ok()) << passed_over.status().message();
-    EXPECT_EQ(passed_over->program->temp_bytes, searched->program->temp_bytes);
-    EXPECT_EQ(passed_over->replay, searched->replay);
-  }
 }
 
 TEST(Decisions, SayThatTheyAreExact) {
