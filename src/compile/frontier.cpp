@@ -44,7 +44,7 @@ constexpr int64_t kPlanInstructions = 200'000, kMostPlans = 600;      ///< plann
 constexpr int64_t kModuleInstructions = 100'000, kMostModules = 120;  ///< for targets that take modules: fine choices
                                                                       ///< are lost there
 // Budgets up to kFewPlans are those of large programs, for which more is planned in total.
-constexpr int64_t kFewPlans = 64, kManyInstructions = 450'000, kLeastPlans = 48, kMostFewPlans = 80;
+constexpr int64_t kFewPlans = 64, kManyInstructions = 500'000, kLeastPlans = 48, kMostFewPlans = 110;
 constexpr int64_t kLeastBelowFree = 64;     ///< plans after the free one is found, unless plans are few
 constexpr double kLeastPeakForTime = 0.03;  ///< part of the peak that a plan of twice the time must save
 constexpr double kWorsePotential = 1.25;    ///< of the potential: finer tiles of a stream above it aren't tried

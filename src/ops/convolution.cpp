@@ -168,13 +168,10 @@ std::vector<OperandDimension> roles_of_convolution(const Instruction& convolutio
   return roles;
 }
 
-/// Only features are folded (which are batches if the convolution is a kernel's gradient), and only in f32 or f64,
-/// where folding slice by slice is as precise as one sum.
+/// Only features are folded (which are batches if the convolution is a kernel's gradient).
 bool folds_of_convolution(const Instruction& convolution, size_t operand, int64_t d) {
   const auto& a = convolution.as<ConvolutionAttributes>();
-  const ElementType type = convolution.shape.type;
-  const bool precise = type == ElementType::kF32 || type == ElementType::kF64;
-  return a.feature_group_count == 1 && precise && d == (operand == 0 ? a.input_feature : a.kernel_input_feature);
+  return a.feature_group_count == 1 && d == (operand == 0 ? a.input_feature : a.kernel_input_feature);
 }
 
 void clip_to_rows_of_convolution(const Instruction& original, const RowPiece& piece, int64_t d, RowRange rows,

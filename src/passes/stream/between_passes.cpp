@@ -14,7 +14,7 @@ namespace lowtide::engine {
 namespace {
 
 constexpr double kJustAbove = 1.001;  ///< covers the rounding of written prices
-constexpr int kMostSteps = 160;       ///< values dropped one after the other
+constexpr int kMostSteps = 400;       ///< values dropped one after the other
 
 class Keeper {
  public:
@@ -39,9 +39,8 @@ class Keeper {
       const std::optional<Drop> best = cheapest(uses);
       if (!best || best->ns > ns_per_byte * bytes_at(best->place)) return;
       const double price = best->ns / bytes_at(best->place);
-      apply(*best);
-      trim(PassUses(graph_, cluster_));
-      uses = PassUses(graph_, cluster_);
+      apply(*best, uses);
+      trim(uses);
       if (seen) seen(price, uses);
     }
   }
@@ -113,12 +112,15 @@ class Keeper {
     return ns;
   }
 
-  void apply(const Drop& drop) {
+  void apply(const Drop& drop, PassUses& uses) {
     std::vector<Stay>& stays = cluster_.kept.at(drop.place);
     const Stay whole = stays[drop.stay];
     stays[drop.stay].last = drop.until;
     const auto after = stays.begin() + static_cast<std::ptrdiff_t>(drop.stay) + 1;
     if (drop.from < whole.last) stays.insert(after, Stay{drop.from, whole.last});
+    for (const int32_t pass : std::vector<int32_t>(uses.readers(drop.place))) {
+      if (pass > drop.until && pass <= whole.last) uses.look_again(graph_, cluster_, pass);
+    }
   }
 
   /// Keeps no value longer than some pass reads it.
@@ -146,18 +148,31 @@ class Keeper {
 }  // namespace
 
 PassUses::PassUses(const ValueGraph& graph, const StreamCluster& cluster)
-    : readers_(static_cast<size_t>(graph.size())), makers_(readers_.size()) {
-  const auto note = [](std::vector<int32_t>& passes, int32_t pass) {
-    if (passes.empty() || passes.back() != pass) passes.push_back(pass);
+    : readers_(static_cast<size_t>(graph.size())),
+      makers_(readers_.size()),
+      made_(static_cast<size_t>(cluster.passes)) {
+  for (int32_t pass = 0; pass < cluster.passes; ++pass) look_again(graph, cluster, pass);
+}
+
+void PassUses::look_again(const ValueGraph& graph, const StreamCluster& cluster, int32_t pass) {
+  const auto note = [pass](std::vector<int32_t>& passes, bool is_among) {
+    const auto at = std::ranges::lower_bound(passes, pass);
+    if (const bool was_among = at != passes.end() && *at == pass; was_among && !is_among) {
+      passes.erase(at);
+    } else if (is_among && !was_among) {
+      passes.insert(at, pass);
+    }
   };
-  for (int32_t pass = 0; pass < cluster.passes; ++pass) {
-    const std::vector<int32_t> made = members_of_pass(graph, cluster, pass);
-    for (const int32_t place : made) makers_[place].push_back(pass);
-    for (const int32_t place : made) {
-      for (const ValueGraph::Read& read : graph.reads(place)) {
-        const auto& makers = makers_[read.def];
-        if (makers.empty() || makers.back() != pass) note(readers_[read.def], pass);
-      }
+  std::vector<int32_t>& made = made_[pass];
+  for (const int32_t place : made) {
+    note(makers_[place], false);
+    for (const ValueGraph::Read& read : graph.reads(place)) note(readers_[read.def], false);
+  }
+  made = members_of_pass(graph, cluster, pass);
+  for (const int32_t place : made) note(makers_[place], true);
+  for (const int32_t place : made) {
+    for (const ValueGraph::Read& read : graph.reads(place)) {
+      if (!is_made_in(read.def, pass)) note(readers_[read.def], true);
     }
   }
 }

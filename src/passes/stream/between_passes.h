@@ -13,11 +13,14 @@ class PassUses {
   /// Passes that read the value without computing it, ascending.
   const std::vector<int32_t>& readers(int32_t place) const { return readers_[place]; }
   bool is_made_in(int32_t place, int32_t pass) const;
+  /// Looks again at what this pass computes: other values are stored now.
+  void look_again(const ValueGraph& graph, const StreamCluster& cluster, int32_t pass);
   /// The last pass in which it is read, or the one given if there is none after it.
   int32_t last_reader(int32_t place, int32_t from) const;
 
  private:
   std::vector<std::vector<int32_t>> readers_, makers_;  ///< passes by place
+  std::vector<std::vector<int32_t>> made_;              ///< places by pass
 };
 
 /// Keeps values from one pass to later ones. At first all values are kept that would be stored without the stream.

@@ -10,9 +10,10 @@
 namespace lowtide::engine {
 namespace {
 
-/// Sums of products, and sums within loops, are kept as precise as in a single dot.
+/// Sums of products, and sums within loops, are kept as precise as in a single product.
 ElementType type_of_sums(const Instruction& folded, const Shape& sums) {
-  const bool wide = folded.opcode == Opcode::kDot || folded.opcode == Opcode::kWhile;
+  const Opcode opcode = folded.opcode;
+  const bool wide = opcode == Opcode::kDot || opcode == Opcode::kConvolution || opcode == Opcode::kWhile;
   return wide ? type_of_sums(sums.type) : sums.type;
 }
 
