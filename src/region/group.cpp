@@ -25,6 +25,7 @@ constexpr double kShared = 10;               ///< plain operations per element t
 constexpr double kFarBytes = 4;              ///< bytes that may be stored between two members, relative to their own
 constexpr int64_t kLargeElements = 1 << 17;  ///< arrays that no small kernel keeps live while it waits for others
 constexpr size_t kCandidates = 4;            ///< groups considered for one shared value
+constexpr size_t kMostWaiting = 4;           ///< products that run later so that a group can
 
 struct Group {
   std::vector<int32_t> outputs;  ///< places
@@ -243,9 +244,11 @@ class Grouping {
     }
     if (a.updated.empty() != b.updated.empty()) return false;
     if (!a.updated.empty() && !(up && may_update_together(early, late))) return false;
-    if (!up && (holds_large_input(a) || !can_wait(a, early, b))) return false;
+    std::vector<int32_t> waiting;  // products that read `a` between the two
+    if (!up && (holds_large_input(a) || !can_wait(a, early, b, waiting))) return false;
     if (spoils_in_place(a, b) || spoils_in_place(b, a)) return false;
     if (!up) a.at = b.at;
+    for (const int32_t product : waiting) group(product).at = b.at;
     a.outputs.insert(a.outputs.end(), b.outputs.begin(), b.outputs.end());
     a.updated.insert(a.updated.end(), b.updated.begin(), b.updated.end());
     for (const LeafRef& input : b.inputs) {
@@ -324,15 +327,24 @@ class Grouping {
            });
   }
 
-  /// Can `a` run as late as `b`, because nothing else reads its outputs before?
-  bool can_wait(const Group& a, int32_t early, const Group& b) {
+  /// Can `a` run as late as `b`, because nothing else reads its outputs before, except for products whose results
+  /// nothing reads before `b` either? These run after it.
+  bool can_wait(const Group& a, int32_t early, const Group& b, std::vector<int32_t>& waiting) {
     for (const int32_t output : a.outputs) {
       for (const int32_t reader : readers_[output]) {
         const int32_t k = find(piece_[reader]);
-        if (k != early && group(k).at < b.at) return false;
+        if (k == early || group(k).at >= b.at) continue;
+        if (!is_product_for_later(group(k), b.at) || waiting.size() == kMostWaiting) return false;
+        waiting.push_back(k);
       }
     }
     return true;
+  }
+  bool is_product_for_later(const Group& g, int32_t at) {
+    const int32_t place = g.outputs[0];
+    const Opcode opcode = graph_.at(place).opcode;
+    if (state(place) != ValueState::kGiven || (opcode != Opcode::kDot && opcode != Opcode::kConvolution)) return false;
+    return std::ranges::all_of(readers_[place], [&](int32_t reader) { return group(find(piece_[reader])).at > at; });
   }
 
   /// Makes values virtual that only their own group reads.

@@ -158,20 +158,25 @@ ModelledPeak modelled_peak(const WorkGraph& graph, const std::vector<int32_t>& o
   }
   int64_t live = 0;
   ModelledPeak peak;
+  std::vector<int64_t> alone;  // bytes of the results at a step that alias no operand yet
   for (size_t v = 0; v < left.size(); ++v) live += made[v] ? 0 : graph.bytes[v];
   for (size_t at = 0; at < order.size(); ++at) {
     const int32_t n = order[at];
     const auto node = static_cast<size_t>(n);
-    int64_t makes = 0, shares = 0;
-    for (const int32_t v : graph.writes[node]) makes += graph.bytes[v];
-    int64_t frees = 0;
+    int64_t makes = 0, shares = 0, frees = 0;
+    alone.clear();
+    for (const int32_t v : graph.writes[node]) {
+      makes += graph.bytes[v];
+      if (graph.bytes[v] > 0) alone.push_back(graph.bytes[v]);
+    }
     for (const int32_t v : graph.reads[node]) {
       if (--left[v] > 0) continue;
       const int64_t bytes = graph.bytes[v];
       frees += bytes;
-      for (const int32_t w : graph.writes[node]) {
-        if (shares < bytes && graph.bytes[w] == bytes) shares = bytes;
-      }
+      const auto result = std::ranges::find(alone, bytes);
+      if (result == alone.end()) continue;
+      shares += bytes;
+      *result = 0;
     }
     const int64_t now = live + makes - shares + graph.inside[node];
     if (now > peak.bytes) peak = {now, static_cast<int32_t>(at)};

@@ -66,6 +66,22 @@ TEST(ImproveOrder, DelaysTheFirstStep) {
   EXPECT_EQ(improve_order(graph, {0, 1, 2}, 100), (std::vector<int32_t>{1, 0, 2}));
 }
 
+/// Node 1 reads three values and makes three: each result lies over an operand that nothing reads later.
+TEST(ModelledPeak, EachResultAliasesAnOperand) {
+  WorkGraph graph = graph_of_nodes(3, {100, 100, 100, 100, 100, 100});
+  for (const int32_t v : {0, 1, 2}) {
+    graph.writes[0].push_back(v);
+    graph.writes[1].push_back(3 + v);
+    reads(graph, 1, v, 0);
+    reads(graph, 2, 3 + v, 1);
+  }
+  EXPECT_EQ(modelled_peak(graph, {0, 1, 2}).bytes, 300);
+  reads(graph, 2, 0, 0);
+  EXPECT_EQ(modelled_peak(graph, {0, 1, 2}).bytes, 400) << "one operand is read again";
+  graph.bytes[4] = graph.bytes[5] = 99;
+  EXPECT_EQ(modelled_peak(graph, {0, 1, 2}).bytes, 498) << "two results are of another size";
+}
+
 TEST(Order, DepthFirstBeginsWithWhatNeedsMost) {
   // While node 1 runs, for node 2, the result of node 0 is alive as well: 10 + 50 bytes. Node 3 needs 41.
   WorkGraph graph = graph_of_nodes(5, {10, 10, 1, 1});
