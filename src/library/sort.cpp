@@ -81,7 +81,7 @@ class Sort : public LibraryRoutine {
     }
     const bool is_long = keys_.size() == 1 && count_ > kFewKeys;
     alone_ = is_long && types_.size() == 1 && sorts_alone(types_[0], keys_[0]);
-    with_places_ = is_long && stride_ == 1 && types_.size() == 2 && sorts_with_places(sort, keys_[0]);
+    with_places_ = is_long && stride_ == 1 && sorts_with_places(sort, keys_[0]);
     int64_t bytes = 0;
     if (!alone_ && !with_places_) {
       // The scratch: first a key, if there are any, then the order, then what merging or moving a line needs. Behind a
