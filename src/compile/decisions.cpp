@@ -233,8 +233,8 @@ Result<PlanFile> parse_plan(std::string_view text, const Module& module) {
     if (!parse_decision(line, decision)) {
       return Status::input(fmt::format(
           "line {}: `{}` is no decision; expected `stream COMPUTATION VALUE dimension=D tile=T`, `without PASS`, "
-          "`price-of-memory NS`, `search-steps N`, `rearrange`, `recompute NS`, "
-          "`hoist-loop-invariants`, `save-every K`, `save-every K of TRIPS`, `offload COUNT`, `update-in-loops`, "
+          "`price-of-memory NS`, `search-steps N`, `rearrange`, `recompute NS`, `hoist-loop-invariants`, "
+          "`save-every K`, `save-every K of TRIPS`, `offload COUNT`, `update-in-loops`, "
           "`packing HASH HEIGHT OFFSET...`, `order NUMBER WAYS` or `exact`",
           number, line));
     }

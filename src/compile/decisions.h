@@ -110,8 +110,7 @@ Decisions without_streams();
 
 /// One line: `stream main s dimension=1 tile=64`, `without stream-slices`, `price-of-memory 3`, `search-steps 8000`,
 /// `rearrange`, `recompute 0.5 in-room=2`, `hoist-loop-invariants`, `save-every 8`, `offload 4`,
-/// `update-in-loops`, `packing HASH HEIGHT OFFSET...`,
-/// `order NUMBER kernels|strips|moves`.
+/// `update-in-loops`, `packing HASH HEIGHT OFFSET...`, `order NUMBER kernels|strips|moves`.
 std::string to_string(const Decision& decision);
 
 /// A plan's file: a line with the version, one that names the module and its hash, `exact` if Module::sums_in_order,

@@ -49,19 +49,13 @@ void add_finer(const Trial& at, std::vector<Series>& steps) {
   }
 }
 
-/// Adds a decision that a plan can have only once.
+/// Adds a decision that a plan can have only once, before the streams if it takes effect there.
 template <class Kind>
 void add_once(const Trial& at, std::vector<Series>& steps) {
   Decisions decisions = at.point.decisions;
   if (has<Kind>(decisions)) return;
-  decisions.emplace_back(Kind{});
-  steps.push_back({.steps = {std::move(decisions)}});
-}
-template <class Kind>
-void add_before_streams(const Trial& at, std::vector<Series>& steps) {
-  Decisions decisions = at.point.decisions;
-  if (has<Kind>(decisions)) return;
-  decisions.insert(std::ranges::find_if_not(decisions, comes_before_streams), Kind{});
+  const bool is_before = comes_before_streams(Kind{});
+  decisions.insert(is_before ? std::ranges::find_if_not(decisions, comes_before_streams) : decisions.end(), Kind{});
   steps.push_back({.steps = {std::move(decisions)}});
 }
 
@@ -100,7 +94,7 @@ std::vector<Series> NextSteps::from(const Trial& at) const {
   add_streams(at, steps);
   if (!state.has_few_plans || is_within_streams(at)) add_finer(at, steps);
   if (at.could_rearrange) add_once<Rearrange>(at, steps);
-  if (planner_.could_update()) add_before_streams<UpdateInLoops>(at, steps);
+  if (planner_.could_update()) add_once<UpdateInLoops>(at, steps);
   return steps;
 }
 

@@ -69,4 +69,15 @@ class OrderedBits {
   Number first_;  ///< the place in ascending order, NaNs with a sign first, of the element with key 0
 };
 
+/// Calls f(elements) with a pointer to unsigned numbers of the elements' width.
+template <class F>
+void with_bits(ElementType type, void* elements, F&& f) {
+  switch (type_bits(type)) {
+    case 8: return f(static_cast<uint8_t*>(elements));
+    case 16: return f(static_cast<uint16_t*>(elements));
+    case 32: return f(static_cast<uint32_t*>(elements));
+    default: return f(static_cast<uint64_t*>(elements));
+  }
+}
+
 }  // namespace lowtide::engine

@@ -18,7 +18,6 @@ inline constexpr int64_t kFewNumbers = 512;  ///< up to this count comparing is 
 template <class T>
 struct NumbersAlone {
   using Number = T;
-  static constexpr int kTopByte = 8 * (sizeof(Number) - 1);  ///< position of the first byte, in bits
 
   T* numbers;
 
@@ -32,7 +31,6 @@ struct NumbersAlone {
 template <class Key>
 struct KeysAndPlaces {
   using Number = KeyAt<Key>;
-  static constexpr int kTopByte = engine::kTopByte<Key>;
 
   Key* keys;
   uint32_t* places;
@@ -87,13 +85,14 @@ void radix_sort_in_place(Numbers numbers, int64_t count, int shift) {
   for (size_t b = 0; b < 256; ++b) radix_sort_in_place(numbers.from(starts[b]), starts[b + 1] - starts[b], shift - 8);
 }
 
-/// Sorts one large array on several threads: partitions it by its first two bytes, then sorts one bucket per task.
+/// Sorts one large array on the threads of a pool, if there is one: partitions it by its first two bytes, then sorts
+/// one bucket per task. top: position of the first byte, in bits.
 template <class Numbers>
-void radix_sort_in_place(Numbers numbers, int64_t count, int top, ThreadPool& pool) {
-  if (top < 16 || count <= int64_t{1} << 16) return radix_sort_in_place(numbers, count, top);
+void radix_sort_in_place(Numbers numbers, int64_t count, int top, ThreadPool* pool) {
+  if (pool == nullptr || top < 16 || count <= int64_t{1} << 16) return radix_sort_in_place(numbers, count, top);
   const BucketStarts first = part_by_byte(numbers, count, top);
   // Floats of similar size share their first byte: the second separates them.
-  pool.run(256, [&](int64_t b, int) {
+  pool->run(256, [&](int64_t b, int) {
     const auto at = static_cast<size_t>(b);
     if (first[at + 1] - first[at] <= count / 8) {
       radix_sort_in_place(numbers.from(first[at]), first[at + 1] - first[at], top - 8);
@@ -104,18 +103,11 @@ void radix_sort_in_place(Numbers numbers, int64_t count, int top, ThreadPool& po
     const int64_t size = first[b + 1] - first[b];
     if (size <= count / 8) continue;
     const BucketStarts second = part_by_byte(bucket, size, top - 8);
-    pool.run(256, [&](int64_t c, int) {
+    pool->run(256, [&](int64_t c, int) {
       const auto at = static_cast<size_t>(c);
       radix_sort_in_place(bucket.from(second[at]), second[at + 1] - second[at], top - 16);
     });
   }
-}
-
-/// The same from the first byte on, on the threads of a pool if there is one.
-template <class Numbers>
-void radix_sort_in_place(Numbers numbers, int64_t count, ThreadPool* pool) {
-  if (pool != nullptr) return radix_sort_in_place(numbers, count, Numbers::kTopByte, *pool);
-  radix_sort_in_place(numbers, count, Numbers::kTopByte);
 }
 
 }  // namespace lowtide::engine

@@ -280,12 +280,7 @@ class Sort : public LibraryRoutine {
           if (!make_key<T>(by, element, width, function_of(lane, k), key)) return false;
           keys[i] = key_at<Key>(key, static_cast<uint32_t>(i));
         }
-        const NumbersAlone<KeyAt<Key>> numbers{keys};
-        if (pool != nullptr) {
-          radix_sort_in_place(numbers, count_, kTopByte<Key>, *pool);
-        } else {
-          radix_sort_in_place(numbers, count_, kTopByte<Key>);
-        }
+        radix_sort_in_place(NumbersAlone<KeyAt<Key>>{keys}, count_, kTopByte<Key>, pool);
         // Entry i of the order is never located after key i.
         for (int64_t i = 0; i < count_; ++i) {
           const auto at = static_cast<uint32_t>(keys[i]);

@@ -34,7 +34,7 @@ class AloneSorter {
       sizes[c] = std::count_if(line_ + rest, line_ + count_, [&](Number n) { return value(n) == images_[c]; });
     }
     for (int64_t i = 0; i < rest; ++i) line_[i] = ordered_.of(line_[i]);
-    radix_sort_in_place(NumbersAlone<Number>{line_}, rest, pool_);
+    radix_sort_in_place(NumbersAlone<Number>{line_}, rest, 8 * (sizeof(Number) - 1), pool_);
     for (int64_t i = 0; i < rest; ++i) line_[i] = ordered_.bits_of(line_[i]);
     for (size_t c = 0; c < images_.size(); ++c) {
       const Number key = ordered_.of(images_[c]);
@@ -157,15 +157,9 @@ bool sorts_alone(ElementType type, const SortKey& key) {
 
 void sort_alone(ElementType type, const SortKey& key, ScalarProgram* function, void* line, int64_t count,
                 ThreadPool* pool) {
-  const auto run = [&]<class Number>(Number* numbers) {
+  with_bits(type, line, [&]<class Number>(Number* numbers) {
     AloneSorter<Number>(type, key, function, numbers, count, pool).run();
-  };
-  switch (type_bits(type)) {
-    case 8: return run(static_cast<uint8_t*>(line));
-    case 16: return run(static_cast<uint16_t*>(line));
-    case 32: return run(static_cast<uint32_t*>(line));
-    default: return run(static_cast<uint64_t*>(line));
-  }
+  });
 }
 
 }  // namespace lowtide::engine

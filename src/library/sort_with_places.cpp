@@ -25,7 +25,7 @@ class PlacesSorter {
     Number *begin = pairs_.keys, *end = begin + count_;
     std::iota(pairs_.places, pairs_.places + count_, 0U);
     std::transform(begin, end, begin, [&](Number bits) { return ordered_.of(bits); });
-    radix_sort_in_place(pairs_, count_, pool_);
+    radix_sort_in_place(pairs_, count_, kTopByte<Number>, pool_);
     if (joins_equals_) {
       join([&](Number bits) { return ordered_.is_zero(bits); }, ordered_.of(0));
       join([&](Number bits) { return ordered_.is_nan(bits); }, ordered_.of(ordered_.nan()));
@@ -74,15 +74,9 @@ bool sorts_with_places(const Instruction& sort, const SortKey& key) {
 
 void sort_with_places(ElementType type, const SortKey& key, void* elements, uint32_t* places, int64_t count,
                       ThreadPool* pool) {
-  const auto run = [&]<class Number>(Number* numbers) {
+  with_bits(type, elements, [&]<class Number>(Number* numbers) {
     PlacesSorter<Number>(type, key, numbers, places, count, pool).run();
-  };
-  switch (type_bits(type)) {
-    case 8: return run(static_cast<uint8_t*>(elements));
-    case 16: return run(static_cast<uint16_t*>(elements));
-    case 32: return run(static_cast<uint32_t*>(elements));
-    default: return run(static_cast<uint64_t*>(elements));
-  }
+  });
 }
 
 }  // namespace lowtide::engine

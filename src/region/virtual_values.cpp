@@ -248,6 +248,12 @@ class Decision {
     return all;
   }
 
+  /// The array that an update overwrites; none for other operations.
+  static std::optional<LeafRef> updated_array(const Instruction& update) {
+    const int operand = is_update(update) ? rule_of(update.opcode).updated_operand(update, 0) : kNoId;
+    return operand == kNoId ? std::nullopt : std::optional(resolve({update.operands[operand], 0}));
+  }
+
   /// Is this an update whose only reader is the next update of the same array, in a chain that begins at a stored
   /// array? Each writes its part in place, whereas one kernel for all would write the whole array again. Thin slices
   /// may be read in between if nothing else keeps the array from being overwritten.
@@ -256,11 +262,9 @@ class Decision {
     Readers readers = readers_of(place, true);
     const bool sliced = readers == Readers::kUpdateAndSlices;
     for (int32_t link = place; readers != Readers::kOthers;) {
-      if (!is_update(graph_.at(link))) return false;
-      const int operand = rule_of(graph_.at(link).opcode).updated_operand(graph_.at(link), 0);
-      if (operand == kNoId) return false;
-      const LeafRef base = resolve({graph_.at(link).operands[operand], 0});
-      link = graph_.place_of(*base.instruction);
+      const std::optional<LeafRef> base = updated_array(graph_.at(link));
+      if (!base) return false;
+      link = graph_.place_of(*base->instruction);
       if (sliced) readers = readers_of(link, false);
       if (role(link) != OpRole::kComputed) return readers != Readers::kOthers;
       if (!has_update(graph_.at(link))) return readers != Readers::kOthers && state(link) == ValueState::kStored;
@@ -290,11 +294,9 @@ class Decision {
     for (size_t links = 0; links < kMostChain; ++links) {
       const int32_t at = graph_.place_of(*array.instruction);
       if (role(at) != OpRole::kComputed) return reads_elsewhere(place, array, by);
-      const Instruction& link = *array.instruction;
-      if (!is_update(link) || state(at) != ValueState::kStored) return false;
-      const int operand = rule_of(link.opcode).updated_operand(link, 0);
-      if (operand == kNoId) return false;
-      array = resolve({link.operands[operand], 0});
+      const std::optional<LeafRef> before = updated_array(*array.instruction);
+      if (!before || state(at) != ValueState::kStored) return false;
+      array = *before;
       by = nullptr;
     }
     return false;

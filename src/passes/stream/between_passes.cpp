@@ -155,24 +155,20 @@ PassUses::PassUses(const ValueGraph& graph, const StreamCluster& cluster)
 }
 
 void PassUses::look_again(const ValueGraph& graph, const StreamCluster& cluster, int32_t pass) {
-  const auto note = [pass](std::vector<int32_t>& passes, bool is_among) {
+  const auto note = [pass](std::vector<int32_t>& passes) {
     const auto at = std::ranges::lower_bound(passes, pass);
-    if (const bool was_among = at != passes.end() && *at == pass; was_among && !is_among) {
-      passes.erase(at);
-    } else if (is_among && !was_among) {
-      passes.insert(at, pass);
-    }
+    if (at == passes.end() || *at != pass) passes.insert(at, pass);
   };
   std::vector<int32_t>& made = made_[pass];
   for (const int32_t place : made) {
-    note(makers_[place], false);
-    for (const ValueGraph::Read& read : graph.reads(place)) note(readers_[read.def], false);
+    std::erase(makers_[place], pass);
+    for (const ValueGraph::Read& read : graph.reads(place)) std::erase(readers_[read.def], pass);
   }
   made = members_of_pass(graph, cluster, pass);
-  for (const int32_t place : made) note(makers_[place], true);
+  for (const int32_t place : made) note(makers_[place]);
   for (const int32_t place : made) {
     for (const ValueGraph::Read& read : graph.reads(place)) {
-      if (!is_made_in(read.def, pass)) note(readers_[read.def], true);
+      if (!is_made_in(read.def, pass)) note(readers_[read.def]);
     }
   }
 }
