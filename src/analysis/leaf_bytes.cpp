@@ -30,10 +30,13 @@ LeafBytes leaf_bytes(const Shape& leaf) {
     result.bytes = kMostBytes;
     return result;
   }
+  result.bytes = logical_bytes(leaf);
   // A layout with another rank than the array is ignored.
-  const bool fits = !leaf.layout || leaf.layout->minor_to_major.size() == leaf.dims.size();
-  result.bytes = fits ? padded_bytes(leaf) : logical_bytes(leaf);
-  result.padding = std::max<int64_t>(0, result.bytes - logical_bytes(leaf));
+  if (!leaf.layout || leaf.layout->tiles.empty() || leaf.layout->minor_to_major.size() != leaf.dims.size())
+    return result;
+  const int64_t padded = padded_bytes(leaf);
+  result.padding = std::max<int64_t>(0, padded - result.bytes);
+  result.bytes = padded;
   return result;
 }
 

@@ -80,6 +80,7 @@ const Shape& subshape(const Shape& shape, const ShapeIndex& index);
 template <class F>
 void for_each_leaf(const Shape& shape, F&& visit) {
   ShapeIndex index;
+  if (!shape.is_tuple()) return visit(static_cast<const ShapeIndex&>(index), shape);  // most shapes: without recursion
   auto walk = [&](auto&& self, const Shape& s) -> void {
     if (!s.is_tuple()) {
       visit(static_cast<const ShapeIndex&>(index), s);

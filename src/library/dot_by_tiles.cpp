@@ -73,7 +73,7 @@ class DotByTiles : public LibraryRoutine {
   }
 
  private:
-  std::unique_ptr<OneDnnMatmul>& product(int64_t rows, int64_t columns, int64_t depth) {
+  std::shared_ptr<const OneDnnMatmul>& product(int64_t rows, int64_t columns, int64_t depth) {
     return products_[rows < tile_.rows][columns < tile_.columns][depth < tile_.depth];
   }
 
@@ -148,7 +148,8 @@ class DotByTiles : public LibraryRoutine {
   int64_t m_ = 0, n_ = 0, k_ = 0;
   int64_t row_tiles_ = 0, column_tiles_ = 0;          ///< of a matrix
   int64_t left_at_ = 0, right_at_ = 0, sums_at_ = 0;  ///< offsets in a lane's scratch, after that of calls
-  std::unique_ptr<OneDnnMatmul> products_[2][2][2];   ///< [are the rows the last ones?][the columns?][is the depth?]
+  /// [are the rows the last ones?][the columns?][is the depth?]
+  std::shared_ptr<const OneDnnMatmul> products_[2][2][2];
   Lanes lanes_;
 };
 

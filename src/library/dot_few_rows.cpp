@@ -80,7 +80,7 @@ class DotOfFewRows : public LibraryRoutine {
   int64_t bytes_ = 0, result_bytes_ = 0, columns_ = 0, tiles_ = 0;
   int64_t result_at_ = 0, left_at_ = 0, lane_bytes_ = 0;
   bool copies_left_ = false;
-  std::unique_ptr<OneDnnMatmul> whole_, last_;  ///< for whole tiles, and for the rest
+  std::shared_ptr<const OneDnnMatmul> whole_, last_;  ///< for whole tiles, and for the rest
 };
 
 }  // namespace

@@ -98,7 +98,7 @@ class DotOfFewTasks : public LibraryRoutine {
   int64_t m_ = 0, n_ = 0, k_ = 0, bytes_ = 0;
   int64_t depth_ = 0;                                   ///< of a part
   int64_t left_at_ = 0, sums_at_ = 0, part_bytes_ = 0;  ///< a part's scratch: offsets, and size
-  std::unique_ptr<OneDnnMatmul> whole_, last_;          ///< for kPartDepth, and for the rest
+  std::shared_ptr<const OneDnnMatmul> whole_, last_;    ///< for kPartDepth, and for the rest
 };
 
 }  // namespace

@@ -165,7 +165,7 @@ class DotByOneDnn : public LibraryRoutine {
   int64_t rows_ = 0, depth_ = 0;  ///< of a call
   int64_t call_bytes_ = 0, sums_at_ = 0, lane_bytes_ = 0, copied_bytes_ = 0;
   bool copies_left_ = false, copies_right_ = false, by_columns_ = false, sums_apart_ = false, usable_ = false;
-  std::unique_ptr<OneDnnMatmul> products_[2][2];  ///< [are the rows the last ones?][is the depth?]
+  std::shared_ptr<const OneDnnMatmul> products_[2][2];  ///< [are the rows the last ones?][is the depth?]
 };
 
 }  // namespace

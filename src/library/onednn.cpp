@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string_view>
@@ -89,11 +90,20 @@ const Api* api() {
   return kLoaded;
 }
 
+constexpr size_t kMostKept = 512;
+
 /// Plans are made concurrently, and oneDNN manages its compiled code itself: only one thread at a time creates or
 /// destroys products. Recursive, because creating the first product with tile registers creates another.
-std::recursive_mutex& making() {
-  static std::recursive_mutex mutex;
-  return mutex;
+struct Making {
+  std::recursive_mutex mutex;
+  /// Every plan of a program asks for its products, and equal layers have equal ones. Null if there is none.
+  std::map<OneDnnMatmul::Form, std::shared_ptr<const OneDnnMatmul>> made;
+};
+
+/// Never destroyed, as oneDNN may be unloaded first.
+Making& making() {
+  static Making& one = *new Making;
+  return one;
 }
 
 dnnl_data_type_t type_of(ElementType type) {
@@ -115,7 +125,7 @@ struct OneDnnMatmul::State {
   bool by_tile_registers = false;
 
   ~State() {
-    const std::lock_guard lock(making());
+    const std::lock_guard lock(making().mutex);
     if (primitive != nullptr) api()->primitive_destroy(primitive);
     if (description != nullptr) api()->primitive_desc_destroy(description);
   }
@@ -143,10 +153,17 @@ void set_up_tiles() {
 
 }  // namespace
 
-std::unique_ptr<OneDnnMatmul> OneDnnMatmul::make(const Form& form) {
+std::shared_ptr<const OneDnnMatmul> OneDnnMatmul::make(const Form& form) {
+  if (api() == nullptr) return nullptr;
+  const std::lock_guard lock(making().mutex);
+  auto& made = making().made;
+  if (const auto known = made.find(form); known != made.end()) return known->second;
+  if (made.size() >= kMostKept) made.clear();
+  return made.emplace(form, make_new(form)).first->second;
+}
+
+std::shared_ptr<const OneDnnMatmul> OneDnnMatmul::make_new(const Form& form) {
   const Api* dnnl = api();
-  if (dnnl == nullptr) return nullptr;
-  const std::lock_guard lock(making());
   dnnl->keep_to_this_thread();
   auto state = std::make_unique<State>();
   const auto describe = [&](dnnl_memory_desc_t& memory, int64_t rows, int64_t columns, bool by_columns,
@@ -179,7 +196,7 @@ std::unique_ptr<OneDnnMatmul> OneDnnMatmul::make(const Form& form) {
   if (dnnl->primitive_create(&state->primitive, state->description) != dnnl_success) return nullptr;
   state->by_tile_registers = std::string_view(name).find("amx") != std::string_view::npos;
   if (state->by_tile_registers) set_up_tiles();
-  return std::unique_ptr<OneDnnMatmul>(new OneDnnMatmul(std::move(state)));
+  return std::shared_ptr<const OneDnnMatmul>(new OneDnnMatmul(std::move(state)));
 }
 
 bool OneDnnMatmul::is_by_tile_registers() const { return state_->by_tile_registers; }
@@ -200,7 +217,7 @@ Status products_done(bool refused) {
 
 int64_t OneDnnMatmul::scratch_bytes() const { return state_->scratch_bytes; }
 
-bool OneDnnMatmul::run(const void* left, const void* right, void* result, void* scratch) {
+bool OneDnnMatmul::run(const void* left, const void* right, void* result, void* scratch) const {
   const Api& dnnl = *api();
   dnnl.keep_to_this_thread();
   struct Argument {

@@ -2,6 +2,7 @@
 /// Matrix products by oneDNN. The library is loaded when the first product is requested; it computes in the calling
 /// thread only, and allocates no memory but the scratch it states.
 
+#include <compare>
 #include <cstdint>
 #include <memory>
 
@@ -18,18 +19,20 @@ class OneDnnMatmul {
     int64_t m = 0, n = 0, k = 0;
     bool right_by_columns = false;
     bool adds = false;  ///< adds to the result's contents
+    auto operator<=>(const Form&) const = default;
   };
-  /// Null if oneDNN isn't installed, or would use slow code or undeclared memory on this machine.
-  static std::unique_ptr<OneDnnMatmul> make(const Form& form);
+  /// Null if oneDNN isn't installed, or would use slow code or undeclared memory on this machine. Equal forms share it.
+  static std::shared_ptr<const OneDnnMatmul> make(const Form& form);
   ~OneDnnMatmul();
 
   int64_t scratch_bytes() const;
   bool is_by_tile_registers() const;
   /// May run in several threads at once, each with its own scratch, aligned to 64 bytes.
-  bool run(const void* left, const void* right, void* result, void* scratch);
+  bool run(const void* left, const void* right, void* result, void* scratch) const;
 
  private:
   struct State;
+  static std::shared_ptr<const OneDnnMatmul> make_new(const Form& form);
   explicit OneDnnMatmul(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
