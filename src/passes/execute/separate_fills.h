@@ -1,17 +1,19 @@
 #pragma once
-/// Gives what reads an array of equal numbers, element by element, an array of its own if a loop or an update starts
-/// from it.
+/// Gives each loop and each update that starts from an array of equal numbers an array of its own, and one to all that
+/// read it element by element.
 ///
-///     z = broadcast(0)                       z = broadcast(0)   z.1 = broadcast(0)
+///     z = broadcast(0)                       z = broadcast(0)   z.1 = broadcast(0)   z.2 = broadcast(0)
 ///     l = while(z), s = select(p, x, z)  ==> l = while(z),      s = select(p, x, z.1)
+///     u = scatter(z, i, v)                   u = scatter(z.2, i, v)
 ///
-/// What a loop starts from is stored, and then every reader reads it: zeros lay there until the last of them, after the
-/// loop, and the loop had a copy. An array that is only read element by element is never stored.
+/// What a loop or an update starts from is stored, and then every reader reads it: zeros lay there until the last of
+/// them, and the others had copies. An array that is only read element by element is never stored.
 ///
-/// Saves: the array's bytes from the loop to its last reader.
+/// Saves: the array's bytes from the first that starts from it to its last reader.
 /// Requires: verified; the last pass that shares equal values has run.  Keeps: roots, donation, schedule.
 /// Numerics: exact.
-/// Left alone: arrays that nothing starts from; those with control edges or placed by a sharding.
+/// Left alone: readers that only read the array stored, as a library does; arrays with control edges or placed by a
+/// sharding.
 /// Tests: tests/text/passes/separate-fills/
 
 #include "passes/pass.h"
