@@ -15,7 +15,7 @@ import tempfile
 FORBIDDEN = {"getenv", "secure_getenv", "setenv", "unsetenv", "putenv", "abort", "exit", "_exit", "quick_exit", "_Exit", "system"}
 ALLOWED = {
     r"load_llvm_library\(\)::(mutex|compile)$": "LLVM's library is loaded once, and stays",
-    r"(making\(\)::mutex|set_up_tiles\(\)::begun)$": "oneDNN's primitives are made one by one, and its tiles set up once",
+    r"(making\(\)::one|set_up_tiles\(\)::begun)$": "oneDNN's products are made one by one and kept, and its tiles set up once",
     r"::current_(pool|thread)$": "of a thread: which pool's task it is running",
     r"KnownPlans::known\(\)::state$": "of a thread: what is known while one question is answered; empty between questions",
     r"lazy::this_thread\(\)::state$": "of a thread that uses arrays: its stream, its sequence of keys, the transformations it is in",

@@ -60,6 +60,7 @@ class CheckProgram {
     if (std::string fault = memory_fault(program_); !fault.empty()) return fault;
     State start{HeldBytes(program_), std::vector<Token>(numbers_.count(), kNoId)};
     if (std::string fault = kernel_fault(program_.steps, start.memory); !fault.empty()) return fault;
+    find_generated();
     fill(start);
     std::vector<State> states{std::move(start)};
     execute(program_.steps, states);
@@ -119,7 +120,29 @@ class CheckProgram {
     if (has_bytes_of_operand(*leaf.instruction)) return token(state, {leaf.instruction->operands[0], 0});
     const LeafRef before = passed_through(leaf);
     if (before.instruction != leaf.instruction) return token(state, before);
+    // A branch may be given a value that is computed only where it is stored.
+    if (generated_.contains({leaf.instruction, leaf.leaf})) return own = made_of(leaf, {});
     return own = next_++;
+  }
+
+  /// Kernels are functions: the same kernel on the same operands computes the same value, at any step.
+  Token made_of(const LeafRef& output, const std::vector<Token>& operands) {
+    const auto [made, fresh] = made_.try_emplace({output.instruction, output.leaf, operands}, next_);
+    if (fresh) ++next_;
+    return made->second;
+  }
+
+  /// Does the kernel write every element of its results?
+  static bool updates_nothing(const Region& region) {
+    return std::ranges::none_of(region.updates, [](const LeafRef& over) { return over.instruction != nullptr; });
+  }
+
+  /// Finds what kernels compute from nothing.
+  void find_generated() {
+    for (const Region& region : program_.regions) {
+      if (!region.inputs.empty() || !updates_nothing(region)) continue;
+      for (const LeafRef& output : region.outputs) generated_.emplace(output.instruction, output.leaf);
+    }
   }
 
   void name(State& state, const Instruction* i, int64_t leaf, Token t) {
@@ -183,16 +206,15 @@ class CheckProgram {
     }
     if (const std::string fault = kernel_fault(s, state.memory); !fault.empty()) fail(fault);
     scratch_of_kernel(s, state);
-    // Kernels are functions: the same kernel on the same operands computes the same value, at any step.
     std::vector<Token> operands;
     for (const LeafRef& in : r.inputs) operands.push_back(token(state, in));
-    for (const LeafRef& in : r.updates) operands.push_back(in.instruction ? token(state, in) : kNoId);
+    for (const LeafRef& in : r.updates) {
+      if (!updates_nothing(r)) operands.push_back(in.instruction ? token(state, in) : kNoId);
+    }
     std::vector<std::vector<HeldBytes::Remains>> remains;
     for (size_t o = 0; o < r.outputs.size(); ++o) remains.push_back(remains_behind(state, s.writes.at(o), s.region, o));
     for (size_t o = 0; o < r.outputs.size(); ++o) {
-      const auto [made, fresh] = made_.try_emplace({r.outputs[o].instruction, r.outputs[o].leaf, operands}, next_);
-      if (fresh) ++next_;
-      write(state, s.writes.at(o), r.outputs[o], s, made->second, std::move(remains[o]));
+      write(state, s.writes.at(o), r.outputs[o], s, made_of(r.outputs[o], operands), std::move(remains[o]));
     }
     for (size_t o = 0; o < r.outputs.size(); ++o) expect(state, s.writes.at(o), r.outputs[o], s);
   }
@@ -457,6 +479,7 @@ class CheckProgram {
   Token next_ = 0;
   /// Results of kernels, by output and operands.
   std::map<std::tuple<const Instruction*, int32_t, std::vector<Token>>, Token> made_;
+  std::set<std::pair<const Instruction*, int32_t>> generated_;
   KernelProofs proofs_;
   std::set<const ProgramStep*> routines_;  ///< whose scratch was checked
   std::string fault_;
