@@ -31,6 +31,33 @@ int64_t extent_of(const Module& module, const StreamDecision& d) {
   return 0;
 }
 
+std::string_view stem_of(std::string_view name) { return name.substr(0, name.find('.')); }
+
+/// The same decision on the first value that is like the one given, in a body that streams made: their names have other
+/// numbers where another stream was made with more or fewer values.
+StreamDecision on_value_like(const StreamDecision& given, const Module& large, const Module& small) {
+  const Computation* body = large.find_computation(given.computation);
+  if (body == nullptr || extent_of(small, given) > 0) return given;
+  const auto& all = body->instructions();
+  const auto seed = std::ranges::find(all, given.seed, [](const auto& i) -> const std::string& { return i->name; });
+  if (seed == all.end()) return given;
+  for (const auto& computation : small.computations()) {
+    if (stem_of(computation->name) != stem_of(given.computation)) continue;
+    for (const auto& i : computation->instructions()) {
+      const bool is_like = i->opcode == (*seed)->opcode && i->shape.type == (*seed)->shape.type &&
+                           i->shape.rank() == (*seed)->shape.rank() &&
+                           i->metadata.op_name == (*seed)->metadata.op_name &&
+                           stem_of(i->name) == stem_of((*seed)->name);
+      if (!is_like) continue;
+      StreamDecision like = given;
+      like.computation = computation->name;
+      like.seed = i->name;
+      return like;
+    }
+  }
+  return given;
+}
+
 int64_t parts_of(int64_t extent, int64_t tile) { return (extent + tile - 1) / tile; }
 
 /// Tile sizes for the other extent, the most similar first.
@@ -140,13 +167,14 @@ Result<std::vector<ScaledDecision>> scale_decisions(const Planner& from, const P
     const auto* given = std::get_if<StreamDecision>(&decision);
     if (given == nullptr) continue;
     scaled.back().applies = false;
-    const int64_t extent = extent_of(*large, *given), other = extent_of(*small, *given);
+    const StreamDecision like = on_value_like(*given, *large, *small);
+    const int64_t extent = extent_of(*large, *given), other = extent_of(*small, like);
     const std::vector<int64_t> tiles =
         extent > 0 && other > 0 ? tiles_like(extent, given->tile, other) : std::vector<int64_t>();
     for (const int64_t tile : tiles) {
-      const auto next = streamed(*small, *large, to.target(), *given, tile);
+      const auto next = streamed(*small, *large, to.target(), like, tile);
       if (next == nullptr) continue;
-      StreamDecision d = *given;
+      StreamDecision d = like;
       d.tile = tile;
       small = next;
       scaled.back() = {d, true, small};
