@@ -94,8 +94,7 @@ Instruction* added(const Instruction& product, const Joined& joined, Maker& make
 }
 
 Instruction* of_parts(const Instruction& product, Maker& maker) {
-  const bool multiplies = product.opcode == Opcode::kDot || product.opcode == Opcode::kConvolution;
-  if (!multiplies || product.operands.size() != 2 || !product.shape.dynamic.empty()) return nullptr;
+  if (product.opcode != Opcode::kConvolution || !product.shape.dynamic.empty()) return nullptr;
   for (const size_t k : {size_t{0}, size_t{1}}) {
     const Instruction& whole = product.operand(k);
     if (whole.opcode != Opcode::kConcatenate || !whole.shape.dynamic.empty() || whole.operands.size() < 2) continue;
