@@ -19,36 +19,39 @@ namespace {
 constexpr int64_t kSeveral = 4;   ///< so many tiles are enough
 constexpr size_t kMostTried = 6;  ///< tiles of one stream
 
+/// The value that is streamed; null if there is none of this name.
+const Instruction* seed_of(const Module& module, const StreamDecision& d) {
+  const Computation* computation = module.find_computation(d.computation);
+  if (computation == nullptr) return nullptr;
+  for (const auto& i : computation->instructions()) {
+    if (i->name == d.seed) return i.get();
+  }
+  return nullptr;
+}
+
 /// The extent of the dimension that is streamed; 0 if there is no such value.
 int64_t extent_of(const Module& module, const StreamDecision& d) {
-  const Computation* computation = module.find_computation(d.computation);
-  if (computation == nullptr) return 0;
-  for (const auto& i : computation->instructions()) {
-    if (i->name != d.seed) continue;
-    if (!i->shape.is_array() || d.dimension >= i->shape.rank()) return 0;
-    return i->shape.dims[d.dimension];
-  }
-  return 0;
+  const Instruction* seed = seed_of(module, d);
+  if (seed == nullptr || !seed->shape.is_array() || d.dimension >= seed->shape.rank()) return 0;
+  return seed->shape.dims[d.dimension];
 }
 
 std::string_view stem_of(std::string_view name) { return name.substr(0, name.find('.')); }
 
+bool are_alike(const Instruction& a, const Instruction& b) {
+  return a.opcode == b.opcode && a.shape.type == b.shape.type && a.shape.rank() == b.shape.rank() &&
+         a.metadata.op_name == b.metadata.op_name && stem_of(a.name) == stem_of(b.name);
+}
+
 /// The same decision on the first value that is like the one given, in a body that streams made: their names have other
 /// numbers where another stream was made with more or fewer values.
 StreamDecision on_value_like(const StreamDecision& given, const Module& large, const Module& small) {
-  const Computation* body = large.find_computation(given.computation);
-  if (body == nullptr || extent_of(small, given) > 0) return given;
-  const auto& all = body->instructions();
-  const auto seed = std::ranges::find(all, given.seed, [](const auto& i) -> const std::string& { return i->name; });
-  if (seed == all.end()) return given;
+  const Instruction* seed = seed_of(large, given);
+  if (seed == nullptr || extent_of(small, given) > 0) return given;
   for (const auto& computation : small.computations()) {
     if (stem_of(computation->name) != stem_of(given.computation)) continue;
     for (const auto& i : computation->instructions()) {
-      const bool is_like = i->opcode == (*seed)->opcode && i->shape.type == (*seed)->shape.type &&
-                           i->shape.rank() == (*seed)->shape.rank() &&
-                           i->metadata.op_name == (*seed)->metadata.op_name &&
-                           stem_of(i->name) == stem_of((*seed)->name);
-      if (!is_like) continue;
+      if (!are_alike(*i, *seed)) continue;
       StreamDecision like = given;
       like.computation = computation->name;
       like.seed = i->name;

@@ -57,7 +57,7 @@
 #include "passes/rules/slice_known_gathers.h"
 #include "passes/rules/slice_operands.h"
 #include "passes/rules/split_by_readers.h"
-#include "passes/rules/split_concatenated_products.h"
+#include "passes/rules/split_concatenated_convolutions.h"
 #include "passes/rules/split_merged_dimensions.h"
 #include "passes/rules/update_known_scatters.h"
 #include "passes/rules/update_where_it_is_made.h"
@@ -165,7 +165,7 @@ const std::vector<Pass>& execution_pipeline() {
          Numerics::kExact},
         {"multiply-outer-products", multiply_outer_products, Numerics::kValueExact,
          "before values are sunk or recomputed: a product is light, a dot is not"},
-        {"split-concatenated-products", split_concatenated_products, Numerics::kReassociated,
+        {"split-concatenated-convolutions", split_concatenated_convolutions, Numerics::kReassociated,
          "before values are sunk, recomputed or streamed: what is no longer stored needs neither", Numerics::kExact},
         {"batch-counted-indices", batch_counted_indices, Numerics::kExact,
          "after constants are folded: they tell what counts; before streaming, which walks batch dimensions"},

@@ -137,7 +137,6 @@ class CheckProgram {
     return std::ranges::none_of(region.updates, [](const LeafRef& over) { return over.instruction != nullptr; });
   }
 
-  /// Finds what kernels compute from nothing.
   void find_generated() {
     for (const Region& region : program_.regions) {
       if (!region.inputs.empty() || !updates_nothing(region)) continue;
@@ -208,8 +207,8 @@ class CheckProgram {
     scratch_of_kernel(s, state);
     std::vector<Token> operands;
     for (const LeafRef& in : r.inputs) operands.push_back(token(state, in));
-    for (const LeafRef& in : r.updates) {
-      if (!updates_nothing(r)) operands.push_back(in.instruction ? token(state, in) : kNoId);
+    if (!updates_nothing(r)) {
+      for (const LeafRef& in : r.updates) operands.push_back(in.instruction ? token(state, in) : kNoId);
     }
     std::vector<std::vector<HeldBytes::Remains>> remains;
     for (size_t o = 0; o < r.outputs.size(); ++o) remains.push_back(remains_behind(state, s.writes.at(o), s.region, o));
@@ -479,7 +478,7 @@ class CheckProgram {
   Token next_ = 0;
   /// Results of kernels, by output and operands.
   std::map<std::tuple<const Instruction*, int32_t, std::vector<Token>>, Token> made_;
-  std::set<std::pair<const Instruction*, int32_t>> generated_;
+  std::set<std::pair<const Instruction*, int32_t>> generated_;  ///< what kernels compute from nothing
   KernelProofs proofs_;
   std::set<const ProgramStep*> routines_;  ///< whose scratch was checked
   std::string fault_;

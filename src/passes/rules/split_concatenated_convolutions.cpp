@@ -1,4 +1,4 @@
-#include "passes/rules/split_concatenated_products.h"
+#include "passes/rules/split_concatenated_convolutions.h"
 
 #include <fmt/format.h>
 
@@ -110,11 +110,9 @@ Instruction* of_parts(const Instruction& product, Maker& maker) {
 
 }  // namespace
 
-Result<PassResult> split_concatenated_products(Module& module) {
-  auto result = rewrite_each(module, of_parts);
-  if (!result.ok()) return result;
-  PassResult done = result.take();
-  done.note = fmt::format("{} products of concatenations", done.count);
+Result<PassResult> split_concatenated_convolutions(Module& module) {
+  LT_ASSIGN_OR_RETURN(PassResult done, rewrite_each(module, of_parts));
+  done.note = fmt::format("{} convolutions of concatenations", done.count);
   return done;
 }
 

@@ -19,12 +19,12 @@
 /// Not rewritten: dots, whose concatenations streams hide along other dimensions; concatenations below 1 MiB, or
 /// smaller than what the parts' products move in addition; the second form with results of fewer bits than f32, whose
 /// parts would be rounded.
-/// Tests: tests/text/passes/split-concatenated-products/
+/// Tests: tests/text/passes/split-concatenated-convolutions/
 
 #include "passes/pass.h"
 
 namespace lowtide::engine {
 
-Result<PassResult> split_concatenated_products(Module& module);
+Result<PassResult> split_concatenated_convolutions(Module& module);
 
 }  // namespace lowtide::engine
