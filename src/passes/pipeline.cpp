@@ -42,6 +42,7 @@
 #include "passes/recompute/recompute_stacks.h"
 #include "passes/recompute/save_every.h"
 #include "passes/rules/batch_counted_indices.h"
+#include "passes/rules/convolve_unrepeated.h"
 #include "passes/rules/decide_predicates.h"
 #include "passes/rules/gather_one_hot_products.h"
 #include "passes/rules/hoist_loop_invariants.h"
@@ -167,6 +168,9 @@ const std::vector<Pass>& execution_pipeline() {
          "before values are sunk or recomputed: a product is light, a dot is not"},
         {"split-concatenated-convolutions", split_concatenated_convolutions, Numerics::kReassociated,
          "before values are sunk, recomputed or streamed: what is no longer stored needs neither", Numerics::kExact},
+        {"convolve-unrepeated", convolve_unrepeated, Numerics::kReassociated,
+         "after gathers and scatters are repetitions and sums; before values are streamed: a layer's input is smaller",
+         Numerics::kExact},
         {"batch-counted-indices", batch_counted_indices, Numerics::kExact,
          "after constants are folded: they tell what counts; before streaming, which walks batch dimensions"},
         {"split-merged-dimensions", split_merged_dimensions, Numerics::kExact,

@@ -46,6 +46,22 @@ std::optional<std::vector<Dims>> known_starts(const IndexedWindows& windows) {
   return starts;
 }
 
+int64_t repeats_of(const std::vector<Dims>& starts) {
+  size_t repeats = 1;
+  while (repeats < starts.size() && starts[repeats] == starts[0]) ++repeats;
+  if (starts.size() % repeats != 0) return 1;
+  for (size_t n = 0; n < starts.size(); ++n) {
+    if (starts[n] != starts[n - n % repeats]) return 1;
+  }
+  return static_cast<int64_t>(repeats);
+}
+
+std::vector<Dims> each_once(const std::vector<Dims>& starts, int64_t repeats) {
+  std::vector<Dims> once;
+  for (size_t n = 0; n < starts.size(); n += static_cast<size_t>(repeats)) once.push_back(starts[n]);
+  return once;
+}
+
 namespace {
 
 /// The step from a to b, which may differ only along one dimension, in which windows are one element thick.

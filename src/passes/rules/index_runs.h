@@ -30,6 +30,10 @@ struct IndexRun {
 
 /// The starts of all windows as the indices state them, unclamped; none if the indices aren't known.
 std::optional<std::vector<Dims>> known_starts(const IndexedWindows& windows);
+/// How often each start is repeated in a row, if all are equally often; else 1.
+int64_t repeats_of(const std::vector<Dims>& starts);
+/// Of each `repeats` starts the first.
+std::vector<Dims> each_once(const std::vector<Dims>& starts, int64_t repeats);
 /// None if there are more than `most`.
 std::optional<std::vector<IndexRun>> runs_of(const std::vector<Dims>& starts, const Dims& sizes, size_t most);
 

@@ -116,7 +116,12 @@ Instruction* Maker::reshape(Instruction* x, const Dims& dims) {
   return x->shape.dims == dims ? x : make(Opcode::kReshape, Shape::array(x->shape.type, dims), {x});
 }
 
-Instruction* Maker::transpose(Instruction* x, const Dims& permutation) {
+Instruction* Maker::transpose(Instruction* x, Dims permutation) {
+  // Transposes the operand of a transposition, as reshape() does.
+  while (x->opcode == Opcode::kTranspose && same_layout(x->shape, Shape::array(x->shape.type, x->shape.dims))) {
+    for (int64_t& d : permutation) d = x->as<DimensionsAttributes>().dimensions[d];
+    x = x->operands[0];
+  }
   if (counts_up(permutation)) return x;
   Dims dims;
   for (const int64_t d : permutation) dims.push_back(x->shape.dims[d]);

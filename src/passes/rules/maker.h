@@ -42,7 +42,7 @@ class Maker {
   // These return x itself if nothing changes.
   Instruction* convert(Instruction* x, ElementType type);
   Instruction* reshape(Instruction* x, const Dims& dims);
-  Instruction* transpose(Instruction* x, const Dims& permutation);
+  Instruction* transpose(Instruction* x, Dims permutation);
 
   /// The computation add(a, b) of two scalars.
   Computation* addition(ElementType type);

@@ -39,11 +39,15 @@ class SliceGather {
         start[d] = std::clamp<int64_t>(start[d], 0, x_->shape.dims[d] - a_.slice_sizes[d]);
       }
     }
-    const auto runs = runs_of(*starts, a_.slice_sizes, kMostRuns);
+    batch_ = windows_.batch_extents();
+    int64_t repeats = batch_.size() == 1 ? repeats_of(*starts) : 1;
+    if (repeats == std::ssize(*starts)) repeats = 1;  // one place, which is a run of its own
+    if (repeats > 1) batch_[0] /= repeats;
+    const auto runs = runs_of(each_once(*starts, repeats), a_.slice_sizes, kMostRuns);
     if (!runs) return nullptr;
     std::vector<Instruction*> rows;
     for (const IndexRun& run : *runs) rows.push_back(row(run));
-    return in_place_of_gather(joined(rows));
+    return repeated(in_place_of_gather(joined(rows)), repeats);
   }
 
  private:
@@ -82,19 +86,31 @@ class SliceGather {
   Instruction* joined(const std::vector<Instruction*>& rows) {
     if (rows.size() == 1) return rows[0];
     Dims all = rows[0]->shape.dims;
-    all[0] = windows_.count();
+    all[0] = std::reduce(batch_.begin(), batch_.end(), int64_t{1}, std::multiplies<>());
     return maker_.make(Opcode::kConcatenate, Shape::array(x_->shape.type, all), rows, DimensionsAttributes{{0}});
   }
 
   /// Transposes [windows, window] to the gather's order of dimensions.
   Instruction* in_place_of_gather(Instruction* all) {
-    Dims dims = windows_.batch_extents(), order;
+    Dims dims = batch_, order;
     int64_t batch = 0, inside = static_cast<int64_t>(dims.size());
     dims.insert(dims.end(), window_.begin(), window_.end());
     for (int64_t d = 0; d < gather_.shape.rank(); ++d) {
       order.push_back(contains(a_.offset_dims, d) ? inside++ : batch++);
     }
     return maker_.transpose(maker_.reshape(all, dims), order);
+  }
+
+  /// Repeats each window: the only dimension of windows is that of the result which is no window's.
+  Instruction* repeated(Instruction* once, int64_t repeats) {
+    if (repeats == 1) return once;
+    int64_t along = 0;
+    while (contains(a_.offset_dims, along)) ++along;
+    Dims dims = once->shape.dims, dimensions(dims.size());
+    std::iota(dimensions.begin(), dimensions.end(), int64_t{0});
+    for (size_t d = along + 1; d < dimensions.size(); ++d) ++dimensions[d];
+    dims.insert(dims.begin() + along + 1, repeats);
+    return maker_.reshape(maker_.broadcast(once, dims, dimensions), gather_.shape.dims);
   }
 
   Instruction* at_one_place() {
@@ -118,6 +134,7 @@ class SliceGather {
   Instruction* x_;
   Maker& maker_;
   IndexedWindows windows_;
+  Dims batch_;   ///< extents of the windows' dimensions, without repetitions
   Dims window_;  ///< extents of a window in the result
 };
 

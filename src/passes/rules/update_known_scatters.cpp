@@ -6,6 +6,7 @@
 
 #include "ops/combiner.h"
 #include "ops/infer.h"
+#include "passes/in_place/slices.h"
 #include "passes/rules/index_runs.h"
 #include "passes/rules/integer_ranges.h"
 #include "passes/rules/known_values.h"
@@ -17,14 +18,18 @@ namespace {
 class UpdateScatter {
  public:
   UpdateScatter(Instruction& scatter, const IntegerRanges& ranges, Maker& maker)
-      : scatter_(scatter), a_(scatter.as<ScatterAttributes>()), ranges_(ranges), maker_(maker) {
-    Instruction *x = scatter.operands[0], *updates = scatter.operands[2];
+      : scatter_(scatter),
+        a_(scatter.as<ScatterAttributes>()),
+        updates_(scatter.operands[2]),
+        ranges_(ranges),
+        maker_(maker) {
+    Instruction* x = scatter.operands[0];
     Dims sizes(x->shape.dims.size(), 1);
     size_t next = 0;
     for (size_t d = 0; d < sizes.size(); ++d) {
       const auto k = static_cast<int64_t>(d);
       if (contains(a_.inserted_window_dims, k) || contains(a_.input_batching_dims, k)) continue;
-      sizes[d] = updates->shape.dims[a_.update_window_dims[next++]];
+      sizes[d] = updates_->shape.dims[a_.update_window_dims[next++]];
       window_.push_back(sizes[d]);
     }
     windows_ = {x,
@@ -46,9 +51,11 @@ class UpdateScatter {
         if (start[d] < 0 || start[d] > extents[d] - sizes[d]) return nullptr;
       }
     }
-    const auto runs = runs_of(*starts, sizes, kMostRuns);
+    const int64_t repeats = summed_repeats(*starts);
+    const auto runs = runs_of(each_once(*starts, repeats), sizes, kMostRuns);
     if (!runs || std::ranges::any_of(*runs, [](const IndexRun& run) { return run.count > 1 && run.step != 1; }))
       return nullptr;
+    if (repeats > 1) updates_ = sums_of(repeats);
     Instruction* rows = windows_in_rows();
     Instruction* all = scatter_.operands[0];
     for (const IndexRun& run : *runs) all = updated(all, rows, run);
@@ -56,16 +63,40 @@ class UpdateScatter {
   }
 
  private:
+  /// How many updates in a row are added up at each place: 1 unless they are added to zeros, where their sum is the
+  /// same as adding one after the other. A sum of several short floats would be rounded once instead of each time.
+  int64_t summed_repeats(const std::vector<Dims>& starts) const {
+    if (!combines() || scatter_.called[0]->root->opcode != Opcode::kAdd || !is_zero(scatter_.operand(0))) return 1;
+    const int64_t repeats = windows_.batch_extents().size() == 1 ? repeats_of(starts) : 1;
+    return repeats == 2 || stored_bytes(scatter_.shape.type) >= 4 ? repeats : 1;
+  }
+
+  Instruction* sums_of(int64_t repeats) {
+    int64_t along = 0;
+    while (contains(a_.update_window_dims, along)) ++along;
+    Dims dims = updates_->shape.dims;
+    dims[along] /= repeats;
+    const Shape summed = Shape::array(updates_->shape.type, dims);
+    dims.insert(dims.begin() + along + 1, repeats);
+    Instruction* sums =
+        maker_.make(Opcode::kReduce, summed, {maker_.reshape(updates_, dims), maker_.constant(summed.type, 0)},
+                    DimensionsAttributes{{along + 1}});
+    sums->called = {scatter_.called[0]};
+    is_summed_ = true;
+    return sums;
+  }
+
   /// The updates as [windows, window].
   Instruction* windows_in_rows() {
-    Instruction* updates = scatter_.operands[2];
-    Dims order, dims{windows_.count()};
-    for (int64_t d = 0; d < updates->shape.rank(); ++d) {
+    Dims order;
+    for (int64_t d = 0; d < updates_->shape.rank(); ++d) {
       if (!contains(a_.update_window_dims, d)) order.push_back(d);
     }
+    Dims dims{1};
+    for (const int64_t d : order) dims[0] *= updates_->shape.dims[d];
     order.insert(order.end(), a_.update_window_dims.begin(), a_.update_window_dims.end());
     dims.insert(dims.end(), window_.begin(), window_.end());
-    return maker_.reshape(maker_.transpose(updates, order), dims);
+    return maker_.reshape(maker_.transpose(updates_, order), dims);
   }
 
   Instruction* updated(Instruction* all, Instruction* rows, const IndexRun& run) {
@@ -84,7 +115,7 @@ class UpdateScatter {
       row = maker_.transpose(maker_.reshape(row, front), back);
       size[run.dim] = run.count;
     }
-    if (combines()) row = combined(box_of(all, run.start, size, maker_), row);
+    if (combines() && !is_summed_) row = combined(box_of(all, run.start, size, maker_), row);
     return with_box(all, row, run.start, maker_);
   }
 
@@ -130,6 +161,8 @@ class UpdateScatter {
 
   Instruction& scatter_;
   const ScatterAttributes& a_;
+  Instruction* updates_;
+  bool is_summed_ = false;  ///< do the updates contain what they are added to?
   const IntegerRanges& ranges_;
   Maker& maker_;
   IndexedWindows windows_;

@@ -7,12 +7,16 @@
 ///     y = f32[N,D] scatter(x, k, u), add        ==>     s = f32[3,D] add(slice(x), u)
 ///                                                       y = f32[N,D] dynamic-update-slice(x, s, 2, 0)
 ///
+///     k = s32[8,1] {0, 0, 1, 1, ...}
+///     y = f32[4,D] scatter(0, k, u), add        ==>     y = f32[4,D] reduce(f32[4,2,D] reshape(u)), add
+///
 /// Exposes what a scatter hides: an update with constant places reads and writes known boxes, so that it can be done in
 /// place even if others read x elsewhere; and saves the check of every index.
 ///
 /// Known are indices computed from constants and iotas, with all windows inside of x, in at most kMostRuns rows of
-/// adjacent windows, combined by one operation or none. A single window need only be inside, wherever that is: a row
-/// selected by a loop's counter.
+/// adjacent windows, combined by one operation or none; equally many in a row may be added to the same zeros (the
+/// gradient of nearest-neighbour upsampling). A single window need only be inside, wherever that is: a row selected by
+/// a loop's counter.
 ///
 /// Requires: verified.  Keeps: roots, donation, schedule.
 /// Numerics: exact.
