@@ -11,14 +11,16 @@
 ///     h = convolution(g, k)                           ==>   h = convolution(g, k'), in strides of 2
 ///     s = sums of h over blocks of 2 x 2                    s = h
 ///
-/// The last is the gradient of x. Saves bytes(u) and, if kernels of 3 elements read what is repeated twice, a third of the
-/// multiplications for each dimension: of the r + 2 taps of k', every r-th meets an element of x.
+/// The last is the gradient of x. Saves bytes(u) and, if kernels of 3 elements read what is repeated twice, a third of
+/// the multiplications for each dimension: of the r + 2 taps of k', every r-th meets an element of x.
 ///
 /// Requires: verified.  Keeps: roots, donation, schedule.
-/// Numerics: sums in another order; not used if sums keep their order, nor for types shorter than f32, whose sums of
-/// the kernel would be rounded. Not rewritten: strided or dilated convolutions; repeated arrays below 1 MiB or not much
-/// larger than k'. Source: the operators' composition; for r phases of a transposed convolution see Shi et al., "Is the
-/// deconvolution layer the same as a convolutional layer?", 2016. Tests: tests/text/passes/convolve-unrepeated/
+/// Numerics: sums in another order; not used if sums keep their order, nor for types shorter than f32, whose kernels'
+///   sums would be rounded.
+/// Not rewritten: strided or dilated convolutions; repeated arrays below 1 MiB or not much larger than k'.
+/// Source: a transposed convolution is one convolution for each of its phases: Shi et al., "Is the deconvolution layer
+///   the same as a convolutional layer?", 2016.
+/// Tests: tests/text/passes/convolve-unrepeated/
 
 #include "passes/pass.h"
 

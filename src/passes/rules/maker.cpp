@@ -118,7 +118,8 @@ Instruction* Maker::reshape(Instruction* x, const Dims& dims) {
 
 Instruction* Maker::transpose(Instruction* x, Dims permutation) {
   // Transposes the operand of a transposition, as reshape() does.
-  while (x->opcode == Opcode::kTranspose && same_layout(x->shape, Shape::array(x->shape.type, x->shape.dims))) {
+  while (!counts_up(permutation) && x->opcode == Opcode::kTranspose &&
+         same_layout(x->shape, Shape::array(x->shape.type, x->shape.dims))) {
     for (int64_t& d : permutation) d = x->as<DimensionsAttributes>().dimensions[d];
     x = x->operands[0];
   }
