@@ -1,6 +1,7 @@
 #include "passes/recompute/later_values.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "analysis/leaf_bytes.h"
 #include "ir/element_read.h"
@@ -26,8 +27,9 @@ bool is_movable(const Instruction& i) {
 
 }  // namespace
 
-LaterValues::LaterValues(SavedStacks& saved, Instruction& reader, Instruction& place, const Callers& callers)
-    : saved_(saved), place_(place), carry_(reader, callers) {
+LaterValues::LaterValues(SavedStacks& saved, Instruction& reader, Instruction& place, const Uses& uses,
+                         const Callers& callers)
+    : saved_(saved), place_(place), carry_(reader, callers, &uses) {
   find_slices();
   find_given();
   for (const auto& i : carry_.body().instructions()) visit(*i);
@@ -45,18 +47,27 @@ void LaterValues::find_slices() {
 
 /// Finds values that are invariant in both loops and exist when the first one begins.
 void LaterValues::find_given() {
-  const Instruction& filler = saved_.loop();
-  std::map<const Instruction*, size_t> position;
-  for (const auto& i : filler.parent->instructions()) position[i.get()] = position.size();
+  const LoopCarry& filler = saved_.carry();
+  const auto is_known = [&](const Instruction& initial) {
+    if (is_given(initial) || initial.opcode == Opcode::kConstant) return true;
+    for (size_t e = 0; e < filler.size(); ++e) {
+      if (&filler.initial(e) == &initial && filler.is_invariant(e)) return true;
+    }
+    return false;
+  };
+  std::unordered_set<const Instruction*> initials;
+  for (size_t k = 0; k < carry_.size(); ++k) {
+    if (carry_.is_invariant(k) && is_known(carry_.initial(k))) initials.insert(&carry_.initial(k));
+  }
+  if (initials.empty()) return;
+  std::unordered_set<const Instruction*> early;
+  for (const auto& i : filler.loop().parent->instructions()) {
+    if (i.get() == filler.loop().operands[0]) break;
+    if (initials.contains(i.get())) early.insert(i.get());
+  }
   for (size_t k = 0; k < carry_.size(); ++k) {
     Instruction& initial = carry_.initial(k);
-    if (!carry_.is_invariant(k) || !position.contains(&initial)) continue;
-    const bool early = position[&initial] < position[filler.operands[0]];
-    bool known = is_given(initial) || initial.opcode == Opcode::kConstant;
-    for (size_t e = 0; e < saved_.carry().size(); ++e) {
-      known = known || (&saved_.carry().initial(e) == &initial && saved_.carry().is_invariant(e));
-    }
-    if (!early || !known) continue;
+    if (!carry_.is_invariant(k) || !early.contains(&initial)) continue;
     for (Instruction* read : carry_.reads(k)) {
       given_[read] = &initial;
       free_[read] = true;

@@ -18,7 +18,7 @@ namespace lowtide::engine {
 
 class LaterValues {
  public:
-  LaterValues(SavedStacks& saved, Instruction& reader, Instruction& place, const Callers& callers);
+  LaterValues(SavedStacks& saved, Instruction& reader, Instruction& place, const Uses& uses, const Callers& callers);
 
   struct Value {
     Instruction* made = nullptr;        ///< in the later loop's body

@@ -8,15 +8,23 @@
 
 namespace lowtide::engine {
 
-std::unordered_set<const Instruction*> find_fixed(const Computation& computation) {
-  const SideEffects effects(computation.module());
-  const std::vector<bool> ordered = ordered_instructions(computation.module());
+Ties::Ties(const Module& module) : effects(module), ordered(ordered_instructions(module)) {}
+
+std::unordered_set<const Instruction*> find_fixed(const Computation& computation, const Ties& ties) {
+  const auto is_ordered = [&](const Instruction& i) {
+    const auto id = static_cast<size_t>(i.id);
+    return id < ties.ordered.size() && ties.ordered[id];
+  };
   std::unordered_set<const Instruction*> fixed;
   for (const auto& i : computation.instructions()) {
     const bool is_made_once = i->opcode == Opcode::kParameter || i->opcode == Opcode::kConstant;
-    if (is_made_once || effects.has(*i) || ordered[i->id] || !i->shape.dynamic.empty()) fixed.insert(i.get());
+    if (is_made_once || ties.effects.has(*i) || is_ordered(*i) || !i->shape.dynamic.empty()) fixed.insert(i.get());
   }
   return fixed;
+}
+
+std::unordered_set<const Instruction*> find_fixed(const Computation& computation) {
+  return find_fixed(computation, Ties(computation.module()));
 }
 
 namespace {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -29,14 +30,15 @@ double bytes_of(const Instruction& i) { return static_cast<double>(safe_logical_
 /// A loop that fills stacks, and the only loop that reads some of them, at one place.
 class Pair {
  public:
-  Pair(Instruction& loop, Instruction& reader, Instruction& place, const Uses& uses, const Callers& callers)
+  Pair(Instruction& loop, Instruction& reader, Instruction& place, const Uses& uses, const Callers& callers,
+       const Ties& ties)
       : reader_(reader),
         place_(place),
         callers_(callers),
         saved_(loop, uses, callers),
-        later_(saved_, reader, place, callers),
+        later_(saved_, reader, place, uses, callers),
         body_(instructions_of(saved_.carry().body())),
-        fixed_(find_fixed(saved_.carry().body())) {
+        fixed_(find_fixed(saved_.carry().body(), ties)) {
     for (size_t k = 0; k < body_.size(); ++k) number_[body_[k]] = k;
     for (SavedStack& s : saved_.all()) {
       const bool here = std::ranges::all_of(
@@ -228,14 +230,18 @@ class Pair {
 std::vector<StacksChoice> recompute_stacks(Module& module, const std::function<std::vector<Choice>(Pair&)>& choose) {
   std::vector<StacksChoice> done;
   const Callers callers = count_callers(module);
+  const Ties ties(module);
+  std::optional<Uses> uses;  // until something changes
   for (Instruction* loop : free_loops(module)) {
-    for (const auto& [reader, place] : SavedStacks(*loop, Uses(module), callers).readers()) {
-      const Uses uses(module);
-      Pair pair(*loop, *reader, *place, uses, callers);
+    if (!uses) uses.emplace(module);
+    for (const auto& [reader, place] : SavedStacks(*loop, *uses, callers).readers()) {
+      if (!uses) uses.emplace(module);
+      Pair pair(*loop, *reader, *place, *uses, callers, ties);
       const std::vector<Choice> choices = choose(pair);
       if (choices.empty()) continue;
       done.push_back(pair.named(choices));
       pair.apply(choices);
+      uses.reset();
     }
   }
   return done;
@@ -263,7 +269,7 @@ bool recompute_stacks_alike(Module& module, const StacksChoice& choice) {
   const auto readers = SavedStacks(*loop, uses, callers).readers();
   const bool reads = std::ranges::find(readers, std::pair(reader, place)) != readers.end();
   if (!reads) return false;
-  Pair pair(*loop, *reader, *place, uses, callers);
+  Pair pair(*loop, *reader, *place, uses, callers, Ties(module));
   const std::vector<Choice> choices = pair.choices_like(choice);
   if (choices.empty()) return false;
   pair.apply(choices);

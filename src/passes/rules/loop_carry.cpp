@@ -25,33 +25,42 @@ void put_before(const Instruction& element, const Instruction& user) {
   parent.reorder(order);
 }
 
+bool is_element(const Instruction& i) { return i.opcode == Opcode::kGetTupleElement; }
+
+/// Does `holds` hold for all users of the value, each asked once, in their order?
+template <class Holds>
+bool all_users(const Instruction& value, const Uses* uses, Holds holds) {
+  if (uses != nullptr)
+    return std::ranges::all_of(uses->of(value), [&](const Instruction* user) { return holds(*user); });
+  return std::ranges::all_of(value.parent->instructions(), [&](const auto& i) {
+    return std::ranges::find(i->operands, &value) == i->operands.end() || holds(*i);
+  });
+}
+
 }  // namespace
 
-LoopCarry::LoopCarry(Instruction& loop, const std::unordered_map<const Computation*, int>& callers) : loop_(loop) {
+LoopCarry::LoopCarry(Instruction& loop, const std::unordered_map<const Computation*, int>& callers, const Uses* uses)
+    : loop_(loop) {
   Instruction& start = *loop.operands[0];
   Computation &test = *loop.called[0], &inner = *loop.called[1];
   if (start.opcode != Opcode::kTuple || inner.root->opcode != Opcode::kTuple || loop.parent->root == &loop) return;
   if (callers.at(&test) != 1 || callers.at(&inner) != 1 || &test == &inner) return;
   if (loop.parent->root == &start) return;
-  for (const auto& i : loop.parent->instructions()) {
-    for (const Instruction* operand : i->operands) {
-      if (operand == &start && i.get() != &loop) return;
-      if (operand == &loop && i->opcode != Opcode::kGetTupleElement) return;
-    }
-  }
+  const auto is_the_loop = [&](const Instruction& user) { return &user == &loop; };
+  if (!all_users(start, uses, is_the_loop) || !all_users(loop, uses, is_element)) return;
   const auto given = inner.parameters(), tested = test.parameters();
   if (given.size() != 1 || tested.size() != 1) return;
-  ok_ = gather(*given[0], reads_) && gather(*tested[0], tested_);
+  ok_ = gather(*given[0], uses, reads_) && gather(*tested[0], uses, tested_);
 }
 
-bool LoopCarry::gather(Instruction& parameter, std::vector<std::vector<Instruction*>>& reads) {
+bool LoopCarry::gather(Instruction& parameter, const Uses* uses, std::vector<std::vector<Instruction*>>& reads) {
   reads.resize(loop_.shape.elements.size());
-  for (const auto& i : parameter.parent->instructions()) {
-    if (std::ranges::find(i->operands, &parameter) == i->operands.end()) continue;
-    if (i->opcode != Opcode::kGetTupleElement) return false;
-    reads[i->as<TupleIndexAttributes>().index].push_back(i.get());
-  }
-  return parameter.parent->root != &parameter;
+  const auto takes = [&](const Instruction& user) {
+    if (!is_element(user)) return false;
+    reads[user.as<TupleIndexAttributes>().index].push_back(const_cast<Instruction*>(&user));
+    return true;
+  };
+  return all_users(parameter, uses, takes) && parameter.parent->root != &parameter;
 }
 
 bool LoopCarry::is_invariant(size_t k) const {

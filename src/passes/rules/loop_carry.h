@@ -4,14 +4,16 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analysis/uses.h"
 #include "passes/rewrite.h"
 
 namespace lowtide::engine {
 
 class LoopCarry {
  public:
-  /// `callers`: how many instructions call a computation.
-  LoopCarry(Instruction& loop, const std::unordered_map<const Computation*, int>& callers);
+  /// `callers`: how many instructions call a computation. `uses`: of the module, if the caller has them; otherwise the
+  /// loop's and its body's computations are searched.
+  LoopCarry(Instruction& loop, const std::unordered_map<const Computation*, int>& callers, const Uses* uses = nullptr);
 
   /// Does the loop have the plain form: a tuple created for it, of which only elements are read inside and after it,
   /// and a body and condition of its own?
@@ -40,7 +42,7 @@ class LoopCarry {
   void put_reads_first();
 
  private:
-  bool gather(Instruction& parameter, std::vector<std::vector<Instruction*>>& reads);
+  bool gather(Instruction& parameter, const Uses* uses, std::vector<std::vector<Instruction*>>& reads);
 
   Instruction& loop_;
   bool ok_ = false;

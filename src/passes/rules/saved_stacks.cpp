@@ -24,7 +24,7 @@ Instruction* SavedStack::slice_at(Instruction* all, Instruction* place, const Sh
 }
 
 SavedStacks::SavedStacks(Instruction& loop, const Uses& uses, const Callers& callers)
-    : loop_(loop), uses_(uses), callers_(callers), carry_(loop, callers) {
+    : loop_(loop), uses_(uses), callers_(callers), carry_(loop, callers, &uses) {
   const auto trips = trip_count(loop);
   if (!carry_.ok() || !trips || trips->carry < 0 || trips->start != 0 || trips->step != 1 || trips->trips < 1) return;
   trips_ = trips->trips;
@@ -75,7 +75,7 @@ bool SavedStacks::add_reads_of_loop(const Instruction& result, const Instruction
   if (start.opcode != Opcode::kTuple || uses_.of(start).size() != 1 || &start == start.parent->root) return false;
   Instruction& loop = const_cast<Instruction&>(*uses_.of(start)[0]);
   if (loop.opcode != Opcode::kWhile) return false;
-  const LoopCarry carry(loop, callers_);
+  const LoopCarry carry(loop, callers_, &uses_);
   if (!carry.ok()) return false;
   for (size_t k = 0; k < carry.size(); ++k) {
     if (&carry.initial(k) != &result) continue;
