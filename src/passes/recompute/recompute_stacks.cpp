@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -229,19 +228,19 @@ class Pair {
 /// choose: chooses for a pair; empty: nothing changes.
 std::vector<StacksChoice> recompute_stacks(Module& module, const std::function<std::vector<Choice>(Pair&)>& choose) {
   std::vector<StacksChoice> done;
+  const std::vector<Instruction*> loops = free_loops(module);
+  if (loops.empty()) return done;  // of most programs; what follows looks at the whole module
   const Callers callers = count_callers(module);
   const Ties ties(module);
-  std::optional<Uses> uses;  // until something changes
-  for (Instruction* loop : free_loops(module)) {
-    if (!uses) uses.emplace(module);
-    for (const auto& [reader, place] : SavedStacks(*loop, *uses, callers).readers()) {
-      if (!uses) uses.emplace(module);
-      Pair pair(*loop, *reader, *place, *uses, callers, ties);
+  Uses uses(module);
+  for (Instruction* loop : loops) {
+    for (const auto& [reader, place] : SavedStacks(*loop, uses, callers).readers()) {
+      Pair pair(*loop, *reader, *place, uses, callers, ties);
       const std::vector<Choice> choices = choose(pair);
       if (choices.empty()) continue;
       done.push_back(pair.named(choices));
       pair.apply(choices);
-      uses.reset();
+      uses = Uses(module);
     }
   }
   return done;

@@ -86,7 +86,7 @@ class SliceGather {
   Instruction* joined(const std::vector<Instruction*>& rows) {
     if (rows.size() == 1) return rows[0];
     Dims all = rows[0]->shape.dims;
-    all[0] = std::reduce(batch_.begin(), batch_.end(), int64_t{1}, std::multiplies<>());
+    for (size_t k = 1; k < rows.size(); ++k) all[0] += rows[k]->shape.dims[0];
     return maker_.make(Opcode::kConcatenate, Shape::array(x_->shape.type, all), rows, DimensionsAttributes{{0}});
   }
 

@@ -82,9 +82,10 @@ class UpdateScatter {
         maker_.make(Opcode::kReduce, summed, {maker_.reshape(updates_, dims), maker_.constant(summed.type, 0)},
                     DimensionsAttributes{{along + 1}});
     sums->called = {scatter_.called[0]};
-    is_summed_ = true;
     return sums;
   }
+  /// Do the updates contain the zeros that they are added to?
+  bool are_summed() const { return updates_ != scatter_.operands[2]; }
 
   /// The updates as [windows, window].
   Instruction* windows_in_rows() {
@@ -115,7 +116,7 @@ class UpdateScatter {
       row = maker_.transpose(maker_.reshape(row, front), back);
       size[run.dim] = run.count;
     }
-    if (combines() && !is_summed_) row = combined(box_of(all, run.start, size, maker_), row);
+    if (combines() && !are_summed()) row = combined(box_of(all, run.start, size, maker_), row);
     return with_box(all, row, run.start, maker_);
   }
 
@@ -161,8 +162,7 @@ class UpdateScatter {
 
   Instruction& scatter_;
   const ScatterAttributes& a_;
-  Instruction* updates_;
-  bool is_summed_ = false;  ///< do the updates contain what they are added to?
+  Instruction* updates_;  ///< or, once they are added up, their sums
   const IntegerRanges& ranges_;
   Maker& maker_;
   IndexedWindows windows_;
