@@ -190,7 +190,11 @@ PanelGemm::PanelGemm(MatrixView left, MatrixView right, ElementType result)
     const int64_t products = std::max<int64_t>(1, tiles_.m * tiles_.n * tiles_.k);
     matrices_ = tiles_.count() == 1 ? std::max<int64_t>(1, kProductsOfTask / products) : 1;
     const int64_t groups = (left_.batch.extent + matrices_ - 1) / matrices_;
+    // A lane pays, beside its memory, for being handed to a thread.
+    constexpr int64_t kProductsOfLane = 1 << 20;
+    const int64_t paying = products * left_.batch.extent / kProductsOfLane;
     lanes_ = Lanes(groups * tiles_.count(), tiles_.room_bytes<S>());
+    lanes_.count = std::min(lanes_.count, std::max<int64_t>(2, paying));
   });
 }
 

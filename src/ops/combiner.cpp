@@ -116,6 +116,11 @@ std::optional<C> neutral_number(Opcode opcode, int bits) {
 
 }  // namespace
 
+bool is_addition(const Computation& computation, ElementType type) {
+  return recognise_combiner(computation, type).kind == CombinerKind::kBinary &&
+         computation.root->opcode == Opcode::kAdd;
+}
+
 bool is_order_free(const Computation& computation, ElementType type) {
   if (!is_floating(type) && !is_complex(type)) return true;
   const Opcode opcode = computation.root->opcode;

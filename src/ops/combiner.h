@@ -30,6 +30,9 @@ struct Combiner {
 /// two scalar parameters and a result of that type.
 Combiner recognise_combiner(const Computation& computation, ElementType type);
 
+/// Does it add its two parameters, both of this element type?
+bool is_addition(const Computation& computation, ElementType type);
+
 /// The neutral element of an associative operation (-0 for a sum of floats, the least value for a maximum); null for
 /// other operations, and for small floats that lack it.
 Value neutral_element(Opcode opcode, ElementType type);

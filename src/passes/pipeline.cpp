@@ -210,6 +210,8 @@ const std::vector<Pass>& execution_pipeline() {
          "after streaming, which joins readers of what was made and of what was made again"},
         {"remove-dead-code", remove_dead_code, Numerics::kExact,
          "what was streamed still reads, dead, what only its tiles consume"},
+        {"update-where-it-lies", update_where_it_lies, Numerics::kExact,
+         "again: a tile of a slot is updated in the slot's stack"},
         {"write-over-consumed-stacks", write_over_consumed_stacks, Numerics::kExact,
          "again: what is streamed consumes its operand slice by slice"},
         {"fill-emptied-slots", fill_emptied_slots, Numerics::kExact,

@@ -2,23 +2,17 @@
 
 #include <fmt/format.h>
 
-#include <map>
-
 #include "ops/infer.h"
 #include "passes/rules/maker.h"
 
 namespace lowtide::engine {
 namespace {
 
-/// The addition of each type, created once for a module.
-using Additions = std::map<ElementType, Computation*>;
-
 class NormSpeller {
  public:
-  NormSpeller(Instruction& norm, Maker& maker, Additions& additions)
+  NormSpeller(Instruction& norm, Maker& maker)
       : norm_(norm),
         maker_(maker),
-        additions_(additions),
         type_(norm.operand(0).shape.type == ElementType::kF64 ? ElementType::kF64 : ElementType::kF32),
         feature_(norm.as<BatchNormAttributes>().feature_index),
         dims_(norm.operand(0).shape.dims) {}
@@ -97,15 +91,13 @@ class NormSpeller {
     return fold(fold(x, inner), {examples < feature_ ? 0 : 1});
   }
   Instruction* fold(Instruction* x, const Dims& dimensions) {
-    Computation*& addition = additions_[type_];
-    if (addition == nullptr) addition = maker_.addition(type_);
     Shape shape = Shape::array(type_, {});
     for (int64_t d = 0; d < x->shape.rank(); ++d) {
       if (!contains(dimensions, d)) shape.dims.push_back(x->shape.dims[d]);
     }
     Instruction* zero = maker_.constant(type_, 0);
     Instruction* sum = maker_.make(Opcode::kReduce, shape, {x, zero}, DimensionsAttributes{dimensions});
-    sum->called = {addition};
+    sum->called = {maker_.addition(type_)};
     return sum;
   }
   Instruction* mean_of(Instruction* x) {
@@ -123,7 +115,6 @@ class NormSpeller {
 
   Instruction& norm_;
   Maker& maker_;
-  Additions& additions_;
   ElementType type_;  ///< of the computation
   int64_t feature_;
   Dims dims_;
@@ -132,12 +123,11 @@ class NormSpeller {
 }  // namespace
 
 Result<PassResult> spell_batch_norms(Module& module) {
-  Additions additions;
-  auto result = rewrite_each(module, [&](Instruction& norm, Maker& maker) -> Instruction* {
+  auto result = rewrite_each(module, [](Instruction& norm, Maker& maker) -> Instruction* {
     switch (norm.opcode) {
-      case Opcode::kBatchNormTraining: return NormSpeller(norm, maker, additions).training();
-      case Opcode::kBatchNormInference: return NormSpeller(norm, maker, additions).inference();
-      case Opcode::kBatchNormGrad: return NormSpeller(norm, maker, additions).grad();
+      case Opcode::kBatchNormTraining: return NormSpeller(norm, maker).training();
+      case Opcode::kBatchNormInference: return NormSpeller(norm, maker).inference();
+      case Opcode::kBatchNormGrad: return NormSpeller(norm, maker).grad();
       default: return nullptr;
     }
   });

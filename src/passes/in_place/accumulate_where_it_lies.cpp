@@ -59,8 +59,7 @@ class Accumulator {
   static bool adds(const Instruction& scatter) {
     const ElementType type = scatter.shape.type;
     if (scatter.operands.size() != 3 || (is_floating(type) && type_bits(type) < 32)) return false;
-    return recognise_combiner(*scatter.called[0], scatter.shape.type).kind == CombinerKind::kBinary &&
-           scatter.called[0]->root->opcode == Opcode::kAdd;
+    return is_addition(*scatter.called[0], type);
   }
 
   /// Do sums keep their order? Several updates of one place would be added one by one to its old value.

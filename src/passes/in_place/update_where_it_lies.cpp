@@ -12,10 +12,12 @@ namespace lowtide::engine {
 namespace {
 
 struct Match {
-  Instruction* outer = nullptr;   ///< writes the slice back
-  Instruction* inner = nullptr;   ///< updates the slice
-  Instruction* taken = nullptr;   ///< reads the slice
-  std::vector<int64_t> inner_of;  ///< per dimension of the stack: the inner update's; -1: of one element
+  Instruction* outer = nullptr;  ///< writes the slice back
+  Instruction* inner = nullptr;  ///< updates the slice
+  Instruction* taken = nullptr;  ///< reads the slice
+  // Of the combined update, per dimension of the stack.
+  Dims extents;
+  std::vector<Instruction*> starts;
 };
 
 bool same_start(const Instruction& a, const Instruction& b) { return &a == &b || (is_zero(a) && is_zero(b)); }
@@ -37,13 +39,18 @@ bool match(Instruction& outer, Match& m) {
   };
   for (size_t d = 0; d < stack.size(); ++d) {
     if (!same_start(outer.operand(2 + d), m.taken->operand(1 + d))) return false;
-    if (slice[d] == 1) {
-      m.inner_of.push_back(-1);
-      continue;
-    }
+    m.extents.push_back(slice[d]);
+    m.starts.push_back(m.taken->operands[1 + d]);
+    if (slice[d] == 1) continue;
     skip_thin();
-    if (slice[d] != stack[d] || next == inside.size() || inside[next] != slice[d]) return false;
-    m.inner_of.push_back(static_cast<int64_t>(next++));
+    if (next == inside.size() || inside[next] != slice[d]) return false;
+    const int64_t updated = m.inner->operand(1).shape.dims[next];
+    if (updated != slice[d]) {
+      if (slice[d] != stack[d]) return false;
+      m.extents.back() = updated;
+      m.starts.back() = m.inner->operands[2 + next];
+    }
+    ++next;
   }
   skip_thin();
   return next == inside.size();
@@ -103,21 +110,12 @@ class Rewrite {
   }
 
   Instruction* rewrite(const Match& m) {
-    Dims update_dims;
-    std::vector<Instruction*> starts;
-    const Instruction& piece = m.inner->operand(1);
-    for (size_t d = 0; d < m.inner_of.size(); ++d) {
-      const int64_t inside = m.inner_of[d];
-      update_dims.push_back(inside < 0 ? 1 : piece.shape.dims[inside]);
-      starts.push_back(inside < 0 ? replacements_.resolve(m.taken->operands[1 + d])
-                                  : m.inner->operands[2 + static_cast<size_t>(inside)]);
-    }
     auto update = std::make_unique<Instruction>();
     update->opcode = Opcode::kDynamicUpdateSlice;
     update->shape = m.outer->shape;
     update->operands = {replacements_.resolve(m.outer->operands[0]),
-                        reshape(m.inner->operands[1], update_dims, *m.inner)};
-    update->operands.insert(update->operands.end(), starts.begin(), starts.end());
+                        reshape(m.inner->operands[1], m.extents, *m.inner)};
+    for (Instruction* start : m.starts) update->operands.push_back(replacements_.resolve(start));
     Instruction* stack = append(std::move(update), *m.outer);
     made_.back().second = stack;
     auto slice = copy_of(*m.taken);

@@ -8,8 +8,8 @@
 /// Saves bytes(y), and the time to copy it twice: other readers of y find it in the stack.
 ///
 /// Requires: verified.  Keeps: roots, donation, schedule.
-/// Numerics: exact. Along each dimension the outer slice is whole and starts at 0, or it is one element thick: then
-/// clamping the combined start equals clamping each.
+/// Numerics: exact. Along each dimension the outer slice is whole and starts at 0, or the inner update covers all of it
+/// (as of a slice one element thick): then clamping the combined start equals clamping each.
 /// Tests: tests/text/passes/update-where-it-lies/
 
 #include "passes/pass.h"

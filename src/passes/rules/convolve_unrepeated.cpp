@@ -204,8 +204,7 @@ bool is_rounded_once(const Instruction& i) {
 
 bool is_sum(const Instruction& i) {
   return i.opcode == Opcode::kReduce && i.operands.size() == 2 && is_plain_array(i) && is_zero(i.operand(1)) &&
-         recognise_combiner(*i.called[0], i.shape.type).kind == CombinerKind::kBinary &&
-         i.called[0]->root->opcode == Opcode::kAdd;
+         is_addition(*i.called[0], i.shape.type);
 }
 
 /// The extents of the blocks, in the dimensions of the array that `sum` reads split, that it adds up.

@@ -130,8 +130,10 @@ Instruction* Maker::transpose(Instruction* x, Dims permutation) {
 }
 
 Computation* Maker::addition(ElementType type) {
+  Computation*& added = additions_[type];
+  if (added != nullptr) return added;
   Module& module = computation_.module();
-  Computation* added = module.add_computation(module.unused_computation_name("add"));
+  added = module.add_computation(module.unused_computation_name("add"));
   const auto append = [&](Opcode opcode, std::string name, std::vector<Instruction*> operands, Attributes attributes) {
     return append_new(*added, std::move(name), opcode, Shape::scalar(type), std::move(operands), std::move(attributes));
   };

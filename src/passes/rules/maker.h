@@ -2,6 +2,7 @@
 /// Creates a rewrite's instructions at the place of the instruction that they replace.
 
 #include <functional>
+#include <map>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -44,7 +45,7 @@ class Maker {
   Instruction* reshape(Instruction* x, const Dims& dims);
   Instruction* transpose(Instruction* x, Dims permutation);
 
-  /// The computation add(a, b) of two scalars.
+  /// The computation add(a, b) of two scalars, one of each type for the whole pass over a computation.
   Computation* addition(ElementType type);
 
   Computation& computation() { return computation_; }
@@ -56,6 +57,7 @@ class Maker {
   Computation& computation_;
   Names names_;
   std::vector<Instruction*> order_;
+  std::map<ElementType, Computation*> additions_;
   const Instruction* origin_ = nullptr;
 };
 

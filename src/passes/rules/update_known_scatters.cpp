@@ -66,7 +66,7 @@ class UpdateScatter {
   /// How many updates in a row are added up at each place: 1 unless they are added to zeros, where their sum is the
   /// same as adding one after the other. A sum of several short floats would be rounded once instead of each time.
   int64_t summed_repeats(const std::vector<Dims>& starts) const {
-    if (!combines() || scatter_.called[0]->root->opcode != Opcode::kAdd || !is_zero(scatter_.operand(0))) return 1;
+    if (!is_addition(*scatter_.called[0], scatter_.shape.type) || !is_zero(scatter_.operand(0))) return 1;
     const int64_t repeats = windows_.batch_extents().size() == 1 ? repeats_of(starts) : 1;
     return repeats == 2 || stored_bytes(scatter_.shape.type) >= 4 ? repeats : 1;
   }

@@ -20,10 +20,7 @@ using Rounding = std::optional<ElementType>;
 bool is_precise(ElementType type) { return type_of_sums(type) == type; }
 
 /// Is it an addition? For a reduce or a scatter of one array.
-bool adds(const Instruction& fold) {
-  return fold.shape.is_array() && fold.called[0]->root->opcode == Opcode::kAdd &&
-         recognise_combiner(*fold.called[0], fold.shape.type).kind == CombinerKind::kBinary;
-}
+bool adds(const Instruction& fold) { return fold.shape.is_array() && is_addition(*fold.called[0], fold.shape.type); }
 
 class Walker {
  public:

@@ -38,8 +38,13 @@ class Follower {
   }
 
   Result<StreamCluster> follow(const ValueGraph& from, const StreamCluster& cluster, int64_t extent) const {
-    StreamCluster followed{
-        .extent = extent, .members = {}, .outputs = {}, .sums = {}, .kept = {}, .passes = cluster.passes};
+    StreamCluster followed{.extent = extent,
+                           .members = {},
+                           .outputs = {},
+                           .sums = {},
+                           .added_into = {},
+                           .kept = {},
+                           .passes = cluster.passes};
     for (const auto& [place, member] : cluster.members) {
       const int32_t there = place_[place];
       if (there == kNoId || !reads_alike(from, place, there)) return unlike(from.at(place).name);
@@ -54,6 +59,7 @@ class Follower {
     }
     for (const GraphLeaf& array : cluster.outputs) followed.outputs.insert(at(array));
     for (const GraphLeaf& array : cluster.sums) followed.sums.insert(at(array));
+    for (const auto& [sum, into] : cluster.added_into) followed.added_into.emplace(at(sum), at(into));
     for (const auto& [place, stays] : cluster.kept) followed.kept[place_[place]] = stays;
     return followed;
   }

@@ -10,15 +10,9 @@
 namespace lowtide::engine {
 namespace {
 
-/// Sums of products, and sums within loops, are kept as precise as in a single product.
-ElementType type_of_sums(const Instruction& folded, const Shape& sums) {
-  const Opcode opcode = folded.opcode;
-  const bool wide = opcode == Opcode::kDot || opcode == Opcode::kConvolution || opcode == Opcode::kWhile;
-  return wide ? type_of_sums(sums.type) : sums.type;
-}
-
 /// What one pass reads and computes.
 struct PassPlan {
+  int32_t pass = 0;
   std::vector<int32_t> made;                             ///< members that it computes, by place
   std::set<int32_t> anew;                                ///< cheap values that each tile computes whole, by place
   std::vector<std::pair<Instruction*, int64_t>> sliced;  ///< arrays read slice by slice, and their sliced dimension
@@ -66,7 +60,7 @@ class SliceStreamer {
 
  private:
   PassPlan plan_pass(std::vector<int32_t> members, int32_t pass) {
-    plan_ = {};
+    plan_ = {.pass = pass};
     for (const int32_t place : members) {
       const StreamMember& member = cluster_.members.at(place);
       const Instruction& i = graph_.at(place);
@@ -178,6 +172,9 @@ class SliceStreamer {
 
   Instruction* initial_of(GraphLeaf array) {
     const Instruction& i = graph_.at(array.place);
+    for (const auto& [sum, into] : cluster_.added_into) {
+      if (into == array) return initial_of(sum);
+    }
     if (i.opcode == Opcode::kScatter) return source_of(*i.operands[0]);
     if (i.opcode == Opcode::kWhile) {
       Instruction* initial = source_of(read_of(i, static_cast<size_t>(array.leaf)));
@@ -259,7 +256,7 @@ class SliceStreamer {
   }
 
   Instruction*& sum_of(Tile& tile, GraphLeaf array) {
-    const auto at = std::find(plan_.sums.begin(), plan_.sums.end(), array);
+    const auto at = std::ranges::find(plan_.sums, cluster_.accumulator_of(array));
     LT_ASSERT(at != plan_.sums.end(), "a sum of another pass is made anew");
     return tile.sums[at - plan_.sums.begin()];
   }
@@ -269,7 +266,7 @@ class SliceStreamer {
     const Instruction& original = graph_.at(place);
     const LoopWalk& walk = *member.loop;
     const TiledLoop tiled = make_tiled_loop(module_, original, walk, tile.size);
-    const bool sums_wanted = std::ranges::any_of(plan_.sums, [&](const GraphLeaf& s) { return s.place == place; });
+    const bool sums_wanted = member.pass == plan_.pass;
     std::vector<Instruction*> start;
     for (size_t k = 0; k < walk.leaves.size(); ++k) {
       const GraphLeaf array{place, static_cast<int32_t>(k)};
