@@ -45,9 +45,10 @@ constexpr int64_t kModuleInstructions = 100'000, kMostModules = 120;  ///< for t
                                                                       ///< are lost there
 // Budgets up to kFewPlans are those of large programs, for which more is planned in total.
 constexpr int64_t kFewPlans = 64, kManyInstructions = 500'000, kLeastPlans = 48, kMostFewPlans = 110;
-constexpr int64_t kLeastBelowFree = 64;     ///< plans after the free one is found, unless plans are few
-constexpr double kLeastPeakForTime = 0.03;  ///< part of the peak that a plan of twice the time must save
-constexpr double kWorsePotential = 1.25;    ///< of the potential: finer tiles of a stream above it aren't tried
+constexpr int64_t kLeastBelowFree = 64;                ///< plans after the free one is found, unless plans are few
+constexpr double kLeastPeakForTime = 0.03;             ///< part of the peak that a plan of twice the time must save,
+constexpr double kSlow = 2.5, kLeastPeakIfSlow = 0.1;  ///< more if it takes so many times the free plan's time
+constexpr double kWorsePotential = 1.25;  ///< of the potential: finer tiles of a stream above it aren't tried
 constexpr double kNoBound = std::numeric_limits<double>::infinity();
 constexpr double kCheap = 0.02;      ///< of the time: a stream that adds no more is cheap
 constexpr double kCheapGain = 0.97;  ///< of the potential: a cheap stream that leaves more isn't worth it
@@ -541,9 +542,10 @@ class Search {
   }
 
   /// Does the lower plan save enough for its extra time? An equally fast one need only be lower.
-  static bool is_worth_its_time(const FrontierPoint& faster, const FrontierPoint& lower) {
+  bool is_worth_its_time(const FrontierPoint& faster, const FrontierPoint& lower) const {
     const double less = 1 - static_cast<double>(lower.peak_bytes) / static_cast<double>(faster.peak_bytes);
-    return less > 0 && less >= kLeastPeakForTime * (lower.ns / faster.ns - 1);
+    const double for_twice = lower.ns > kSlow * frontier_.free.ns ? kLeastPeakIfSlow : kLeastPeakForTime;
+    return less > 0 && less >= for_twice * (lower.ns / faster.ns - 1);
   }
 
   const Planner& planner_;

@@ -44,7 +44,7 @@ struct Frontier {
 struct FrontierOptions {
   int64_t budget = 0;      ///< plans tried at most; 0: as many as the module's size allows
   bool only_free = false;  ///< search only as far as needed for the free plan
-  double most_time = 2.5;  ///< of the free plan's time: nobody would run slower plans
+  double most_time = 4;    ///< of the free plan's time: nobody would run slower plans
 };
 
 /// If it is cancelled (Context::stop), returns what was found until then, or the error interrupted() if nothing was.
