@@ -45,10 +45,12 @@ constexpr int64_t kModuleInstructions = 100'000, kMostModules = 120;  ///< for t
                                                                       ///< are lost there
 // Budgets up to kFewPlans are those of large programs, for which more is planned in total.
 constexpr int64_t kFewPlans = 64, kManyInstructions = 500'000, kLeastPlans = 48, kMostFewPlans = 110;
-constexpr int64_t kLeastBelowFree = 64;                ///< plans after the free one is found, unless plans are few
-constexpr double kLeastPeakForTime = 0.03;             ///< part of the peak that a plan of twice the time must save,
-constexpr double kSlow = 2.5, kLeastPeakIfSlow = 0.1;  ///< more if it takes so many times the free plan's time
-constexpr double kWorsePotential = 1.25;  ///< of the potential: finer tiles of a stream above it aren't tried
+constexpr int64_t kLeastBelowFree = 64;  ///< plans after the free one is found, unless plans are few
+constexpr double kUsualTime = 2.5;       ///< of the free plan's: slower plans are tried last, from the lowest on
+constexpr int64_t kSlowPart = 8, kLeastSlow = 6, kMostSlow = 40;  ///< of the budget: plans added for them
+constexpr double kLeastPeakForTime = 0.03;  ///< part of the peak that a plan of twice the time must save,
+constexpr double kLeastPeakIfSlow = 0.1;    ///< and one of these slower plans
+constexpr double kWorsePotential = 1.25;    ///< of the potential: finer tiles of a stream above it aren't tried
 constexpr double kNoBound = std::numeric_limits<double>::infinity();
 constexpr double kCheap = 0.02;      ///< of the time: a stream that adds no more is cheap
 constexpr double kCheapGain = 0.97;  ///< of the potential: a cheap stream that leaves more isn't worth it
@@ -169,13 +171,34 @@ class Search {
     next_.state.tries_dear_ways = false;
   }
 
+  /// Goes on from the lowest plan to slower ones: first along the same streams, of which later passes keep fewer
+  /// values.
+  void try_slow_ways() {
+    const Trial* lowest = nullptr;
+    for (const auto& [key, trial] : tried_) {
+      if (!trial || trial->point.ns > next_.state.most_ns) continue;
+      if (lowest == nullptr || trial->point.temp_bytes < lowest->point.temp_bytes) lowest = &*trial;
+    }
+    if (lowest == nullptr) return;
+    const Trial at = *lowest;
+    set_most_time(options_.most_time);
+    std::vector<Series> dearer;
+    next_.add_dearer_keeping(at, dearer);
+    if (dearer.empty() && next_.state.has_few_plans) return;
+    budget_ = frontier_.plans + std::clamp(budget_ / kSlowPart, kLeastSlow, kMostSlow);
+    attempt_all(dearer);
+    thrift_ = kThrifts[0];
+    const Trial* best = best_of(dearer, [&](const Trial& trial) { return worth(at, trial); });
+    descend(best != nullptr ? Trial(*best) : at, kThrifts[0], budget_);
+  }
+
   Result<Frontier> run() {
     const Interruptible interruptible(context_.stop());
     LT_RETURN_IF_ERROR(find_free());
     next_.state.is_free_found = true;
     if (!next_.state.has_few_plans && options_.budget == 0)
       budget_ = std::max(budget_, frontier_.plans + kLeastBelowFree);
-    next_.state.most_ns = options_.most_time * std::max(frontier_.free.ns, unhoisted_ns_);
+    set_most_time(std::min(kUsualTime, options_.most_time));
     if (options_.only_free) {
       if (planner_.target().takes() == Takes::kProgram) LT_RETURN_IF_ERROR(check_plan(frontier_.free_plan));
     } else if (!context_.should_stop()) {
@@ -186,6 +209,7 @@ class Search {
       if (const auto free = attempt(frontier_.free.decisions)) explore(*free, budget_);
       const auto whole = budget_ > 2 * kFewPlans ? attempt(plain_) : std::nullopt;
       if (whole) try_dear_ways(*whole, {kThrifts[0], kThrifts[2]});
+      if (options_.most_time > kUsualTime && options_.budget == 0) try_slow_ways();
     }
     keep_best();
     frontier_.interrupted = context_.should_stop();
@@ -193,6 +217,8 @@ class Search {
   }
 
  private:
+  void set_most_time(double times) { next_.state.most_ns = times * std::max(frontier_.free.ns, unhoisted_ns_); }
+
   /// May a brief search end? Yes if little memory is left to save, in hardly more time than without streams, or after
   /// many plans without a gain: the more, the larger the arena is relative to the work of making a plan.
   bool is_enough() const {
@@ -544,7 +570,7 @@ class Search {
   /// Does the lower plan save enough for its extra time? An equally fast one need only be lower.
   bool is_worth_its_time(const FrontierPoint& faster, const FrontierPoint& lower) const {
     const double less = 1 - static_cast<double>(lower.peak_bytes) / static_cast<double>(faster.peak_bytes);
-    const double for_twice = lower.ns > kSlow * frontier_.free.ns ? kLeastPeakIfSlow : kLeastPeakForTime;
+    const double for_twice = lower.ns > kUsualTime * frontier_.free.ns ? kLeastPeakIfSlow : kLeastPeakForTime;
     return less > 0 && less >= for_twice * (lower.ns / faster.ns - 1);
   }
 

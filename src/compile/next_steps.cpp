@@ -14,6 +14,7 @@ namespace {
 constexpr size_t kFewTiles = 2;                       ///< tried per stream if plans are few
 constexpr size_t kAllPrices = 1000, kFewPrices = 12;  ///< of recomputation, tried in one step
 constexpr size_t kMostAmong = 4;                      ///< prices tried after streams: each list of streams has its own
+constexpr size_t kMostKeeping = 3;                    ///< prices of what a stream keeps, tried in one step
 constexpr size_t kMostCandidates = 6;                 ///< tried in one step
 constexpr double kExtraTime[] = {0.02, 0.1, 0.4, 3};  ///< of the time that a plan may take, for one more stream
 constexpr double kHopeless = 1.25;                    ///< of the time that a plan may take: slower streams aren't tried
@@ -221,6 +222,36 @@ void NextSteps::add_recompute_among(const Trial& at, size_t most, std::vector<Se
   for (const RecomputePrice& one : spread(prices, most)) {
     series.steps.push_back(decisions);
     series.steps.back().back() = Recompute{one};
+  }
+}
+
+void NextSteps::add_dearer_keeping(const Trial& at, std::vector<Series>& steps) const {
+  const Decisions& all = at.point.decisions;
+  for (size_t k = 0; k < all.size(); ++k) {
+    const auto* stream = std::get_if<StreamDecision>(&all[k]);
+    if (stream == nullptr || stream->store == 0) continue;
+    const auto known = candidates_.find(key_of(Decisions(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(k))));
+    if (known == candidates_.end()) continue;
+    const auto is_same = [&](const StreamCandidate& c) {
+      const StreamDecision& d = c.decision;
+      return c.before.empty() && d.computation == stream->computation && d.seed == stream->seed &&
+             d.dimension == stream->dimension;
+    };
+    const auto now = std::ranges::find_if(
+        known->second, [&](const StreamCandidate& c) { return is_same(c) && c.decision.store == stream->store; });
+    if (now == known->second.end()) continue;
+    std::vector<double> prices;
+    for (const StreamCandidate& c : known->second) {
+      const bool is_dearer = is_same(c) && c.decision.store > stream->store;
+      if (is_dearer && at.point.ns + c.again_ns - now->again_ns <= state.most_ns) prices.push_back(c.decision.store);
+    }
+    std::ranges::sort(prices);
+    Series series;
+    for (const double price : spread(prices, kMostKeeping)) {
+      series.steps.push_back(all);
+      std::get<StreamDecision>(series.steps.back()[k]).store = price;
+    }
+    if (!series.steps.empty()) steps.push_back(std::move(series));
   }
 }
 

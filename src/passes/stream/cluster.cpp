@@ -5,9 +5,9 @@
 
 #include "analysis/leaf_bytes.h"
 #include "ir/shape_leaves.h"
-#include "ops/combiner.h"
 #include "ops/dimension_roles.h"
 #include "passes/stream/between_passes.h"
+#include "passes/stream/continued_sums.h"
 #include "passes/stream/keep_order.h"
 #include "passes/stream/stream_loop.h"
 #include "passes/stream/walk.h"
@@ -38,18 +38,6 @@ std::optional<GraphLeaf> parameter_of_result(const ValueGraph& graph, GraphLeaf 
     return GraphLeaf{graph.place_of(*parameters[alias.operand]), 0};
   }
   return std::nullopt;
-}
-
-/// Is the fold, or the sum in a loop's state, a sum in which each tile may add to what is there?
-bool is_added_up(const Instruction& folded) {
-  switch (folded.opcode) {
-    case Opcode::kDot:
-    case Opcode::kConvolution:
-    case Opcode::kWhile: return true;
-    case Opcode::kReduce:
-    case Opcode::kScatter: return folded.shape.is_array() && is_addition(*folded.called[0], folded.shape.type);
-    default: return false;
-  }
 }
 
 /// By array from outside that members read only slice by slice: the dimension along which all do.
@@ -344,27 +332,6 @@ class Grower {
     return kNoId;
   }
 
-  /// Does the member begin, with what it reads as number `read`, where another sum ends that nothing else reads? Tiles
-  /// can then add to both in one accumulator; in exact programs only if that gives the same sum.
-  bool goes_on(int32_t place, size_t read) const {
-    const Instruction& user = graph_.at(place);
-    const ValueGraph::Read& begin = graph_.reads(place)[read];
-    const GraphLeaf sum{begin.def, begin.leaf};
-    if (cluster_.members.at(place).reads[read] != kInitial || !cluster_.is_sum(sum)) return false;
-    const Shape& shape = shape_of(graph_, sum);
-    const Instruction& folded = graph_.at(sum.place);
-    const bool scatters_or_loops =
-        user.opcode == Opcode::kScatter || is_loop(user);  // a reduction begins with a scalar
-    if (!scatters_or_loops || !is_added_up(user) || !is_added_up(folded)) return false;
-    if (in_order_ && !is_integral(shape.type)) return false;
-    if (type_of_sums(user, shape) != type_of_sums(folded, shape)) return false;
-    const auto users = graph_.users(sum.place);
-    const auto readers = std::ranges::count_if(
-        users, [&](const ValueGraph::Read& r) { return r.leaf == sum.leaf && graph_.is_live(r.user); });
-    const auto& results = graph_.results();
-    return readers == 1 && std::ranges::find(results, LeafRef{&folded, sum.leaf}) == results.end();
-  }
-
   void find_passes() {
     std::vector<int32_t> pass(static_cast<size_t>(graph_.size()), 0);
     cluster_.passes = 0;
@@ -376,7 +343,7 @@ class Grower {
       for (size_t k = 0; k < reads.size(); ++k) {
         const GraphLeaf array{reads[k].def, reads[k].leaf};
         const bool made = cluster_.is_member(array.place);
-        const bool behind = made && (!is_member || (cluster_.is_sum(array) && !goes_on(place, k)));
+        const bool behind = made && (!is_member || (cluster_.is_sum(array) && !goes_on(graph_, cluster_, place, k)));
         mine = std::max(mine, pass[array.place] + (behind ? 1 : 0));
       }
       pass[place] = mine;
@@ -424,7 +391,7 @@ class Grower {
   /// operations only, recomputed by their readers.
   void find_outputs() {
     const std::vector<bool> light = light_members();
-    find_continued_sums();
+    cluster_.added_into = continued_sums(graph_, cluster_);
     for (const auto& [place, member] : cluster_.members) {
       for (size_t leaf = 0; leaf < member.leaves.size(); ++leaf) {
         const GraphLeaf array{place, static_cast<int32_t>(leaf)};
@@ -434,19 +401,6 @@ class Grower {
       }
     }
     find_consumed(light);
-  }
-
-  /// See StreamCluster::added_into.
-  void find_continued_sums() {
-    for (const auto& [place, member] : cluster_.members) {
-      const auto reads = graph_.reads(place);
-      for (size_t k = 0; k < reads.size(); ++k) {
-        if (member.reads[k] != kInitial || !cluster_.is_member(reads[k].def) || !goes_on(place, k)) continue;
-        if (cluster_.members.at(reads[k].def).pass != member.pass) continue;
-        const auto leaf = is_loop(graph_.at(place)) ? static_cast<int32_t>(k) : 0;
-        cluster_.added_into.emplace(GraphLeaf{reads[k].def, reads[k].leaf}, GraphLeaf{place, leaf});
-      }
-    }
   }
 
   /// See StreamCluster::consumed: parameters first, then, in bodies of loops, for each output the first array that is
@@ -537,11 +491,6 @@ bool reads_consumed(const ValueGraph& graph, const std::vector<ValueState>& stat
 
 }  // namespace
 
-GraphLeaf StreamCluster::accumulator_of(GraphLeaf sum) const {
-  for (auto next = added_into.find(sum); next != added_into.end(); next = added_into.find(sum)) sum = next->second;
-  return sum;
-}
-
 bool StreamCluster::is_stored_before(GraphLeaf array, int32_t pass) const {
   if (outputs.contains(array) && members.at(array.place).pass < pass) return true;
   const auto stays = kept.find(array.place);
@@ -568,12 +517,6 @@ bool is_read_outside(const ValueGraph& graph, const StreamCluster& cluster, Grap
   return is_result || std::any_of(users.begin(), users.end(), [&](const ValueGraph::Read& read) {
            return read.leaf == array.leaf && graph.is_live(read.user) && !cluster.is_member(read.user);
          });
-}
-
-ElementType type_of_sums(const Instruction& folded, const Shape& sums) {
-  const Opcode opcode = folded.opcode;
-  const bool wide = opcode == Opcode::kDot || opcode == Opcode::kConvolution || opcode == Opcode::kWhile;
-  return wide ? type_of_sums(sums.type) : sums.type;
 }
 
 GraphLeaf array_behind(const ValueGraph& graph, const Instruction& operand) {

@@ -40,8 +40,8 @@ struct StreamCluster {
   IndexMap<StreamMember> members;  ///< by place in the graph
   std::set<GraphLeaf> outputs;     ///< slices that non-members read: stored whole
   std::set<GraphLeaf> sums;
-  /// By sum that nothing reads but another sum of its pass, which begins with it: that other sum. Both have one
-  /// accumulator, to which each tile adds its terms of the one, then of the other; only the latter is in `sums`.
+  /// By sum that nothing reads but another sum of its pass, which begins with it: that other one (continued_sums.h).
+  /// Both have one accumulator, to which each tile adds its terms of the one, then of the other; `sums` has the latter.
   std::map<GraphLeaf, GraphLeaf> added_into;
   /// By output: the array whose memory it takes, and which members read only slice by slice along the output's own
   /// dimension: the parameter of which the output is the next value or, donated, the result; or, in bodies
@@ -100,10 +100,6 @@ ClusterWeight weigh(const ValueGraph& graph, const std::vector<ValueState>& stat
 
 /// Is a member's array a result, or read by others than members?
 bool is_read_outside(const ValueGraph& graph, const StreamCluster& cluster, GraphLeaf array);
-
-/// The type in which a fold's terms are added, or those of an element of a loop's state: sums of products, and sums
-/// within loops, are kept as precise as in a single product.
-ElementType type_of_sums(const Instruction& folded, const Shape& sums);
 
 /// The array that an operand refers to, through tuples.
 GraphLeaf array_behind(const ValueGraph& graph, const Instruction& operand);

@@ -4,6 +4,7 @@
 
 #include "ops/combiner.h"
 #include "passes/stream/between_passes.h"
+#include "passes/stream/continued_sums.h"
 #include "passes/stream/keep_order.h"
 #include "passes/stream/slice_writer.h"
 
