@@ -230,8 +230,9 @@ class Rule {
     if (i.opcode == Opcode::kConvolution && is_rounded_once(i)) return Convolver(i, maker).of_repeated_base();
     if (!is_sum(i)) return nullptr;
     const auto times = summed_blocks(i);
+    if (!times) return nullptr;  // the sum's operand may have none itself
     const Instruction& convolution = i.operand(0).operand(0);
-    if (!times || convolution.opcode != Opcode::kConvolution || !is_rounded_once(convolution)) return nullptr;
+    if (convolution.opcode != Opcode::kConvolution || !is_rounded_once(convolution)) return nullptr;
     if (!is_read_once(i.operand(0)) || !is_read_once(convolution)) return nullptr;
     Instruction* made = Convolver(convolution, maker).in_strides(*times, i.shape);
     if (made && is_read_once(i)) made_once_.insert(made);
