@@ -491,6 +491,11 @@ bool reads_consumed(const ValueGraph& graph, const std::vector<ValueState>& stat
 
 }  // namespace
 
+GraphLeaf StreamCluster::accumulator_of(GraphLeaf sum) const {
+  for (auto next = added_into.find(sum); next != added_into.end(); next = added_into.find(sum)) sum = next->second;
+  return sum;
+}
+
 bool StreamCluster::is_stored_before(GraphLeaf array, int32_t pass) const {
   if (outputs.contains(array) && members.at(array.place).pass < pass) return true;
   const auto stays = kept.find(array.place);

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "ops/combiner.h"
-
 namespace lowtide::engine {
 namespace {
 
@@ -14,7 +12,7 @@ bool is_added_up(const Instruction& folded) {
     case Opcode::kConvolution:
     case Opcode::kWhile: return true;
     case Opcode::kReduce:
-    case Opcode::kScatter: return folded.shape.is_array() && is_addition(*folded.called[0], folded.shape.type);
+    case Opcode::kScatter: return adds(folded);
     default: return false;
   }
 }
@@ -55,11 +53,6 @@ ElementType type_of_sums(const Instruction& folded, const Shape& sums) {
   const Opcode opcode = folded.opcode;
   const bool wide = opcode == Opcode::kDot || opcode == Opcode::kConvolution || opcode == Opcode::kWhile;
   return wide ? type_of_sums(sums.type) : sums.type;
-}
-
-GraphLeaf StreamCluster::accumulator_of(GraphLeaf sum) const {
-  for (auto next = added_into.find(sum); next != added_into.end(); next = added_into.find(sum)) sum = next->second;
-  return sum;
 }
 
 }  // namespace lowtide::engine

@@ -19,9 +19,6 @@ using Rounding = std::optional<ElementType>;
 
 bool is_precise(ElementType type) { return type_of_sums(type) == type; }
 
-/// Is it an addition? For a reduce or a scatter of one array.
-bool adds(const Instruction& fold) { return fold.shape.is_array() && is_addition(*fold.called[0], fold.shape.type); }
-
 class Walker {
  public:
   Walker(const Instruction& loop, int64_t extent, bool nested) : loop_(loop), extent_(extent), nested_(nested) {}
@@ -331,6 +328,8 @@ class Walker {
 };
 
 }  // namespace
+
+bool adds(const Instruction& fold) { return fold.shape.is_array() && is_addition(*fold.called[0], fold.shape.type); }
 
 ElementType type_of_sums(ElementType type) {
   return is_floating(type) && type_bits(type) < 32 ? ElementType::kF32 : type;

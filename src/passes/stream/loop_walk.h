@@ -34,6 +34,9 @@ struct TiledLoop {
   Computation* condition = nullptr;
   Computation* body = nullptr;
 };
+/// Is it an addition? For a reduce or a scatter of one array.
+bool adds(const Instruction& fold);
+
 /// The type in which the parts of a sum are added.
 ElementType type_of_sums(ElementType type);
 
