@@ -10,24 +10,24 @@
 namespace lowtide::engine {
 namespace {
 
-class Function : public testing::TestWithParam<size_t> {
+class LegalisedFunction : public testing::TestWithParam<size_t> {
  protected:
   const AccuracyCase& row() const { return accuracy_cases()[GetParam()]; }
 };
 
-TEST_P(Function, F32IsWithinTwoUnits) {
+TEST_P(LegalisedFunction, F32IsWithinTwoUnits) {
   const Accuracy accuracy = measure(row(), ElementType::kF32, {});
   EXPECT_EQ(accuracy.fault, "");
   EXPECT_LE(accuracy.most, accuracy_bound(ElementType::kF32)) << "at " << accuracy.at;
 }
 
-TEST_P(Function, F64IsWithinThreeUnits) {
+TEST_P(LegalisedFunction, F64IsWithinThreeUnits) {
   const Accuracy accuracy = measure(row(), ElementType::kF64, {});
   EXPECT_EQ(accuracy.fault, "");
   EXPECT_LE(accuracy.most, accuracy_bound(ElementType::kF64)) << "at " << accuracy.at;
 }
 
-TEST_P(Function, NarrowFloatsAreWithinOneUnit) {
+TEST_P(LegalisedFunction, NarrowFloatsAreWithinOneUnit) {
   using enum ElementType;
   for (const ElementType type : {kBF16, kF16, kF8E3M4, kF8E4M3, kF8E4M3FN, kF8E5M2, kF8E4M3B11FNUZ, kF8E4M3FNUZ,
                                  kF8E5M2FNUZ, kF8E8M0FNU, kF4E2M1FN}) {
@@ -37,11 +37,12 @@ TEST_P(Function, NarrowFloatsAreWithinOneUnit) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Legalise, Function, testing::Range(size_t{0}, accuracy_cases().size()), [](const auto& info) {
-  std::string name = accuracy_cases()[info.param].name();
-  std::erase(name, '-');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Legalise, LegalisedFunction, testing::Range(size_t{0}, accuracy_cases().size()),
+                         [](const auto& info) {
+                           std::string name = accuracy_cases()[info.param].name();
+                           std::erase(name, '-');
+                           return name;
+                         });
 
 TEST(Powers, OfKnownExponents) {
   for (const AccuracyCase& row : power_cases()) {

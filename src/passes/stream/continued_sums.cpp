@@ -50,8 +50,7 @@ std::map<GraphLeaf, GraphLeaf> continued_sums(const ValueGraph& graph, const Str
 }
 
 ElementType type_of_sums(const Instruction& folded, const Shape& sums) {
-  const Opcode opcode = folded.opcode;
-  const bool wide = opcode == Opcode::kDot || opcode == Opcode::kConvolution || opcode == Opcode::kWhile;
+  const bool wide = is_product(folded) || folded.opcode == Opcode::kWhile;
   return wide ? type_of_sums(sums.type) : sums.type;
 }
 

@@ -51,13 +51,12 @@ Part part_of(const Instruction& i, int64_t d, int64_t size) {
   return part;
 }
 
-bool is_product(const Instruction& i) {
-  return (i.opcode == Opcode::kDot || i.opcode == Opcode::kConvolution) && i.shape.is_array() &&
-         is_rounded(i.shape.type);
+bool is_rounded_product(const Instruction& i) {
+  return is_product(i) && i.shape.is_array() && is_rounded(i.shape.type);
 }
 
 bool slices_keep_order(const Instruction& i, int64_t d, int64_t size, const Target& target) {
-  return !is_product(i) || target.role_of(part_of(i, d, size).made) == target.role_of(i);
+  return !is_rounded_product(i) || target.role_of(part_of(i, d, size).made) == target.role_of(i);
 }
 
 bool walk_slices_keep_order(const LoopWalk& walk, int64_t size, const Target& target) {
@@ -125,7 +124,7 @@ bool tile_keeps_order(const ValueGraph& graph, const StreamCluster& cluster, int
 }
 
 bool rows_keep_order(const Instruction& i, int64_t d, const Target& target) {
-  if (!is_product(i) || target.role_of(i) != OpRole::kLibrary) return true;
+  if (!is_rounded_product(i) || target.role_of(i) != OpRole::kLibrary) return true;
   return i.opcode == Opcode::kConvolution && d != i.as<ConvolutionAttributes>().output_feature;
 }
 

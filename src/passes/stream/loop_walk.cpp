@@ -141,7 +141,7 @@ class Walker {
     for (size_t k = 0; k < i.operands.size(); ++k) {
       if (of(i.operand(k)) < 0) continue;
       const std::optional<Fold> fold = folded_along(i, k, of(i.operand(k)));
-      const bool sums = i.opcode == Opcode::kDot || (i.opcode == Opcode::kReduce && i.operands.size() == 2 && adds(i));
+      const bool sums = is_product(i) || (i.opcode == Opcode::kReduce && i.operands.size() == 2 && adds(i));
       if (!fold || !sums) return kOpaque;
       for (size_t n = 0; n < i.operands.size(); ++n) {
         const int64_t state = of(i.operand(n));
@@ -156,13 +156,29 @@ class Walker {
     return kOpaque;
   }
 
+  /// Does the operand choose places or elements, which are no parts of a sum?
+  static bool chooses(const Instruction& i, size_t operand) {
+    switch (i.opcode) {
+      case Opcode::kDynamicUpdateSlice: return operand > 1;
+      case Opcode::kDynamicSlice: return operand > 0;
+      case Opcode::kScatter: return operand == 1;
+      case Opcode::kSelect: return operand == 0;
+      default: return false;
+    }
+  }
+
   bool is_linear(const Instruction& i) const {
     const auto summed = [&](size_t k) { return of(i.operand(k)) == kSummed; };
-    const auto part = [&](size_t k) { return summed(k) || is_zero(i.operand(k)); };
+    const auto are_parts = [&] {
+      for (size_t k = 0; k < i.operands.size(); ++k) {
+        if (chooses(i, k) ? summed(k) : !summed(k) && !is_zero(i.operand(k))) return false;
+      }
+      return true;
+    };
     switch (i.opcode) {
       case Opcode::kConvert: return is_floating(i.shape.type) && is_floating(i.operand(0).shape.type);
       case Opcode::kReduce: return i.operands.size() == 2 && adds(i) && summed(0) && is_zero(i.operand(1));
-      case Opcode::kScatter: return i.operands.size() == 3 && adds(i) && part(0) && !summed(1) && part(2);
+      case Opcode::kScatter: return i.operands.size() == 3 && adds(i) && are_parts();
       case Opcode::kTranspose:
       case Opcode::kReshape:
       case Opcode::kCopy:
@@ -174,16 +190,15 @@ class Walker {
         return summed(0) &&
                std::ranges::count_if(i.operands, [&](const Instruction* o) { return of(*o) == kSummed; }) == 1;
       case Opcode::kMultiply:
+      case Opcode::kConvolution:
       case Opcode::kDot: return i.operands.size() == 2 && summed(0) != summed(1);
       case Opcode::kDivide: return !summed(1);
       case Opcode::kAdd:
-      case Opcode::kSubtract: return part(0) && part(1);
-      case Opcode::kDynamicUpdateSlice: {
-        for (size_t k = 2; k < i.operands.size(); ++k) {
-          if (summed(k)) return false;
-        }
-        return part(0) && part(1);
-      }
+      case Opcode::kSubtract:
+      case Opcode::kPad:
+      case Opcode::kConcatenate:
+      case Opcode::kSelect:
+      case Opcode::kDynamicUpdateSlice: return are_parts();
       default: return false;
     }
   }
@@ -197,7 +212,7 @@ class Walker {
       if (one && all && one != all) return false;
       if (one) all = one;
     }
-    const bool calculates = i.opcode == Opcode::kMultiply || i.opcode == Opcode::kDot || i.opcode == Opcode::kDivide ||
+    const bool calculates = i.opcode == Opcode::kMultiply || is_product(i) || i.opcode == Opcode::kDivide ||
                             i.opcode == Opcode::kAdd || i.opcode == Opcode::kSubtract || i.opcode == Opcode::kScatter;
     if (calculates && (all || !is_precise(i.shape.type))) return false;
     if (i.opcode == Opcode::kConvert && !is_precise(i.shape.type)) {
@@ -210,8 +225,8 @@ class Walker {
 
   /// Assumes sums for the whole elements of the state that must be sums for this to be one.
   void begin_sums(const Instruction& i) {
-    for (const Instruction* operand : i.operands) {
-      if (of(*operand) == kWhole) widen(*operand, kSummed);
+    for (size_t k = 0; k < i.operands.size(); ++k) {
+      if (of(i.operand(k)) == kWhole && !chooses(i, k)) widen(i.operand(k), kSummed);
     }
   }
 
@@ -328,6 +343,8 @@ class Walker {
 };
 
 }  // namespace
+
+bool is_product(const Instruction& i) { return i.opcode == Opcode::kDot || i.opcode == Opcode::kConvolution; }
 
 bool adds(const Instruction& fold) { return fold.shape.is_array() && is_addition(*fold.called[0], fold.shape.type); }
 

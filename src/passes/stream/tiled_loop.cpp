@@ -114,7 +114,7 @@ class LoopTiler {
   void widen(const Instruction& i, Instruction& copy) {
     copy.shape = Shape::array(type_of_sums(i.shape.type), i.shape.dims);
     const bool precise = copy.shape.type == i.shape.type;
-    if (precise || i.opcode == Opcode::kDot) return;
+    if (precise || is_product(i)) return;
     for (Instruction*& operand : copy.operands) {
       if (is_floating(operand->shape.type)) operand = into_->convert(operand, copy.shape.type);
     }
