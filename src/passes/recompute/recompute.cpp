@@ -29,10 +29,11 @@ constexpr double kLeastPart = 1.0 / 32, kMostPart = 4;  ///< prices tried, in un
 constexpr int64_t kWideGap = 16;  ///< between offers that differ by more than 1/kWideGap of the bytes one more is tried
 constexpr double kLeastStep = 1.05;  ///< unless the ratio of the prices is less
 constexpr int kMostBetween = 12;
-constexpr double kRounded = 1.001;        ///< covers the rounding of prices in plan files
-constexpr double kLeastOffer = 0.06;      ///< of the live bytes: smaller savings aren't offered
-constexpr int64_t kNames = 10;            ///< less than 1/kNames of the names may be missing for other extents
-constexpr int64_t kLeastAlive = 1 << 16;  ///< live bytes; for fewer, nothing is offered
+constexpr double kRounded = 1.001;          ///< covers the rounding of prices in plan files
+constexpr double kLeastOffer = 0.06;        ///< of the live bytes: smaller savings aren't offered
+constexpr int64_t kNames = 10;              ///< less than 1/kNames of the names may be missing for other extents
+constexpr int64_t kFewInstructions = 6000;  ///< of the entry; in larger ones fewer combinations are tried
+constexpr int64_t kLeastAlive = 1 << 16;    ///< live bytes; for fewer, nothing is offered
 
 double entry_ns(const Module& module, const Target& target) {
   return time_of(*module.entry, target.cost()) / target.cost().machine().cores;
@@ -173,7 +174,7 @@ std::vector<RecomputeOffer> worth_offering(std::vector<RecomputeOffer> all, int6
 }
 
 /// The last offer, and the one after which the price of a byte rises most: up to there recomputing is cheap.
-std::vector<size_t> where_prices_rise(const std::vector<RecomputeOffer>& all, int64_t given) {
+std::vector<RecomputeOffer> where_prices_rise(const std::vector<RecomputeOffer>& all, int64_t given) {
   if (all.empty()) return {};
   const auto price = [&](size_t k) {
     const double ns = all[k].ns - (k > 0 ? all[k - 1].ns : 0);
@@ -184,8 +185,8 @@ std::vector<size_t> where_prices_rise(const std::vector<RecomputeOffer>& all, in
   for (size_t k = 0; k + 1 < all.size(); ++k) {
     if (const double rise = price(k + 1) / std::max(price(k), 1e-9); rise > most) most = rise, knee = k;
   }
-  if (knee + 1 == all.size()) return {knee};
-  return {knee, all.size() - 1};
+  if (knee + 1 == all.size()) return {all.back()};
+  return {all[knee], all.back()};
 }
 
 /// Offers, at several prices, of what the room of later moments allows after recomputation at `before`.
@@ -293,11 +294,16 @@ std::vector<RecomputeOffer> recompute_offers(const Module& module, const Target&
     all.insert(all.begin() + static_cast<std::ptrdiff_t>(widest) + 1, offer(between));
   }
 
+  // At the dearest price most is recomputed at the first fullest moment, which can make later ones fuller than at lower
+  // prices, and yet leave more room in the end.
+  const RecomputeOffer dearest = all.back();
   all = worth_offering(std::move(all), given, before);
-  const std::vector<size_t> ends = where_prices_rise(all, given);
+  std::vector<RecomputeOffer> ends = where_prices_rise(all, given);
+  const bool is_small = std::ssize(ordered->entry->instructions()) <= kFewInstructions;
+  if (is_small && !ends.empty() && dearest.price != ends.back().price && dearest.ns < before) ends.push_back(dearest);
   std::vector<std::vector<RecomputeOffer>> more(ends.size());
   module.context().pool().run(std::ssize(ends), [&](int64_t task, int) {
-    const RecomputeOffer& from = all[ends[task]];
+    const RecomputeOffer& from = ends[task];
     more[task] = offers_in_room(*recomputed(from.price.ns_per_byte).first, target, from, before);
   });
   for (const auto& some : more) all.insert(all.end(), some.begin(), some.end());
