@@ -109,6 +109,7 @@ class FreeEarly {
   static constexpr size_t kMostReads = 256;   ///< of a piece of work that is moved; also of its readers
   static constexpr int64_t kSmall = 1 << 10;  ///< bytes of values that may be computed along with it
   static constexpr int kMostSmall = 64;       ///< such values
+  static constexpr int kMostTogether = 4;     ///< pieces that are only worth moving together
 
   bool is_piece(int32_t place) const {
     const auto id = static_cast<size_t>(lives_.at(place).id);
@@ -133,18 +134,25 @@ class FreeEarly {
   }
 
   void put(int32_t first) {
-    std::vector<int32_t> open{first};
+    std::vector<int32_t> open;
+    run(first, open);
     while (!open.empty()) {
       const int32_t p = open.back();
       open.pop_back();
-      Instruction& i = lives_.at(p);
-      if (sequence_.has(i) || (p != first && !is_welcome(p))) continue;
-      sequence_.put(i);
-      for (const int32_t v : reads_[p]) {
-        if (--left_[v] == 1) add_readers(v, open);
-      }
-      add_readers(p, open);
+      if (sequence_.has(lives_.at(p))) continue;
+      for (const int32_t q : welcome(p)) run(q, open);
     }
+  }
+
+  /// open: work that may be welcome now.
+  void run(int32_t place, std::vector<int32_t>& open) {
+    Instruction& i = lives_.at(place);
+    if (sequence_.has(i)) return;
+    sequence_.put(i);
+    for (const int32_t v : reads_[place]) {
+      if (--left_[v] <= kMostTogether) add_readers(v, open);
+    }
+    add_readers(place, open);
   }
 
   void add_readers(int32_t value, std::vector<int32_t>& open) const {
@@ -162,19 +170,46 @@ class FreeEarly {
 
   bool may_not_move(const Instruction& i) const { return effects_.has(i) || ordered_[i.id]; }
 
-  /// Could it run now, and would it free at least as much as it allocates?
-  bool is_welcome(int32_t place) const {
+  /// Could it run now?
+  bool could_run(int32_t place) const {
     const Instruction& i = lives_.at(place);
     const auto& reads = reads_[place];
     if (!i.shape.is_array() || may_not_move(i)) return false;
     if (reads.size() > kMostReads || lives_.bytes(place) == 0) return false;
-    int64_t growth = lives_.bytes(place);
-    for (const int32_t v : reads) {
+    return std::ranges::all_of(reads, [&](int32_t v) {
       int budget = kMostSmall;
-      if (!is_ready(v, budget)) return false;
-      if (left_[v] == 1 && lives_.last_read(v) < lives_.size()) growth -= lives_.bytes(v);
+      return is_ready(v, budget);
+    });
+  }
+
+  /// Would they together free at least as much as they allocate?
+  bool frees_enough(const std::vector<int32_t>& work) const {
+    int64_t growth = 0;
+    std::unordered_map<int32_t, int32_t> reads;
+    for (const int32_t p : work) {
+      growth += lives_.bytes(p);
+      for (const int32_t v : reads_[p]) {
+        if (++reads[v] == left_[v] && lives_.last_read(v) < lives_.size()) growth -= lives_.bytes(v);
+      }
     }
     return growth <= 0;
+  }
+
+  /// Work that could run now, and would free at least as much as it allocates: this alone, or with all others that read
+  /// one of its operands, as the gradients of a weight and of a bias do. Empty: none.
+  std::vector<int32_t> welcome(int32_t place) const {
+    if (!could_run(place)) return {};
+    if (frees_enough({place})) return {place};
+    for (const int32_t v : reads_[place]) {
+      if (left_[v] < 2 || left_[v] > kMostTogether || lives_.bytes(v) <= lives_.bytes(place)) continue;
+      std::vector<int32_t> together;
+      for (const int32_t reader : readers_[v]) {
+        if (!sequence_.has(lives_.at(reader))) together.push_back(reader);
+      }
+      const auto could = [&](int32_t reader) { return reader == place || could_run(reader); };
+      if (std::ranges::all_of(together, could) && frees_enough(together)) return together;
+    }
+    return {};
   }
 
   const Lives lives_;
