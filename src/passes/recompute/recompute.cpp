@@ -30,7 +30,8 @@ constexpr int64_t kWideGap = 16;  ///< between offers that differ by more than 1
 constexpr double kLeastStep = 1.05;  ///< unless the ratio of the prices is less
 constexpr int kMostBetween = 12;
 constexpr double kRounded = 1.001;          ///< covers the rounding of prices in plan files
-constexpr double kLeastOffer = 0.06;        ///< of the live bytes: smaller savings aren't offered
+constexpr double kLeastOffer = 0.06;      ///< of the live bytes: smaller savings aren't offered,
+constexpr double kLeastLastOffer = 0.02;  ///< but for the last one
 constexpr int64_t kNames = 10;              ///< less than 1/kNames of the names may be missing for other extents
 constexpr int64_t kFewInstructions = 6000;  ///< of the entry; in larger ones fewer combinations are tried
 constexpr int64_t kLeastAlive = 1 << 16;    ///< live bytes; for fewer, nothing is offered
@@ -160,16 +161,21 @@ bool make_alike(Computation& computation, const MadeAgain& by_name) {
   return true;
 }
 
-/// Of offers at rising prices, each with more time, those that save enough bytes.
+/// Of offers at rising prices, each with more time, those that save enough bytes; and the one of fewest bytes, if it
+/// saves less than that, but some.
 std::vector<RecomputeOffer> worth_offering(std::vector<RecomputeOffer> all, int64_t given, double most_ns) {
+  std::erase_if(all, [&](const RecomputeOffer& o) { return o.ns >= most_ns; });
   std::ranges::stable_sort(all, {}, &RecomputeOffer::ns);
   std::vector<RecomputeOffer> offers;
   int64_t most = given;
-  for (const RecomputeOffer& o : all) {
-    if (static_cast<double>(o.most) > (1 - kLeastOffer) * static_cast<double>(most) || o.ns >= most_ns) continue;
+  const auto offer_if = [&](const RecomputeOffer& o, double least) {
+    if (static_cast<double>(o.most) > (1 - least) * static_cast<double>(most)) return;
     most = o.most;
     offers.push_back(o);
-  }
+  };
+  for (const RecomputeOffer& o : all) offer_if(o, kLeastOffer);
+  const auto fewest = std::ranges::min_element(all, {}, &RecomputeOffer::most);
+  if (fewest != all.end()) offer_if(*fewest, kLeastLastOffer);
   return offers;
 }
 
