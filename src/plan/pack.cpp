@@ -15,9 +15,10 @@ namespace {
 constexpr size_t kMostSearched = 2048;
 /// A gap of at most this part (1/2000) of a height isn't searched.
 constexpr Bytes kFineness = 2000;
-/// Large programs try only the first one or few.
-constexpr std::array kOrders = {PackOrder::kByEvents, PackOrder::kBySize, PackOrder::kByDuration,
-                                PackOrder::kByArea,   PackOrder::kByLoad, PackOrder::kByBirth};
+/// Large programs try only the first few, whatever work that takes: they differ by a third, and none is best for all.
+constexpr std::array kOrders = {PackOrder::kByEvents,   PackOrder::kBySize, PackOrder::kByArea,
+                                PackOrder::kByDuration, PackOrder::kByLoad, PackOrder::kByBirth};
+constexpr size_t kLeastOrders = 4;
 
 Bytes height_of(const Problem& problem, std::span<const int32_t> component, const Placement& placement) {
   Bytes height = 0;
@@ -42,8 +43,8 @@ class Packer {
     components_ = components_of(problem_);
     best_.offsets.assign(problem_.buffers.size(), 0);
     heights_.assign(components_.size(), std::numeric_limits<Bytes>::max());
-    for (const PackOrder order : kOrders) {
-      if (take_better(greedy(pack_sequence(problem_, order))) <= target_ || work_ <= 0) break;
+    for (size_t k = 0; k < kOrders.size() && (k < kLeastOrders || work_ > 0); ++k) {
+      if (take_better(greedy(pack_sequence(problem_, kOrders[k]))) <= target_) break;
     }
     if (work_per_byte_ > 0 && !heights_.empty()) {
       const Bytes above = std::max<Bytes>(0, *std::max_element(heights_.begin(), heights_.end()) - target_);
