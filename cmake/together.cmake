@@ -1,12 +1,18 @@
-# lowtide_compile_together(TARGET): up to eight files of a folder, in the order of their names, are compiled as one (CMake's
-# unity builds), so that headers are read once for all of them: a first build takes half the time. Names in anonymous namespaces
-# must then differ within a folder, as they should for whoever reads it. Files with options of their own are compiled alone, and
-# -DLOWTIDE_TOGETHER=OFF compiles every file alone, which shows whether each includes what it uses (scripts/check.sh does).
+# lowtide_compile_together(TARGET [HEADER...]): up to eight files of a folder, in the order of their names, are compiled as one
+# (CMake's unity builds), and the named headers are compiled once for the target: a first build takes half the time. Names in
+# anonymous namespaces must then differ within a folder, as they should for whoever reads it. Files with options of their own are
+# compiled alone, and -DLOWTIDE_TOGETHER=OFF compiles every file alone, which shows whether each includes what it uses
+# (scripts/check.sh does). A compiler's cache (ccache) knows files only without compiled headers.
 option(LOWTIDE_TOGETHER "compile several files as one" ON)
+set(LOWTIDE_COMMON_HEADERS <algorithm> <functional> <map> <memory> <optional> <set> <string> <unordered_map> <unordered_set> <variant>
+    <vector> <fmt/format.h>)
 
 function(lowtide_compile_together target)
   if(NOT LOWTIDE_TOGETHER)
     return()
+  endif()
+  if(ARGN AND NOT CCACHE)
+    target_precompile_headers(${target} PRIVATE ${ARGN})
   endif()
   get_target_property(sources ${target} SOURCES)
   set(most 8)
@@ -15,6 +21,7 @@ function(lowtide_compile_together target)
     get_source_file_property(options ${source} COMPILE_OPTIONS)
     get_source_file_property(definitions ${source} COMPILE_DEFINITIONS)
     if(options OR definitions)
+      set_source_files_properties(${source} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
       continue()
     endif()
     # Relative, so that a compiler's cache knows the same files in another clone.

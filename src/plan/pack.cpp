@@ -18,7 +18,7 @@ constexpr Bytes kFineness = 2000;
 /// Large programs try only the first few, whatever work that takes: they differ by a third, and none is best for all.
 constexpr std::array kOrders = {PackOrder::kByEvents,   PackOrder::kBySize, PackOrder::kByArea,
                                 PackOrder::kByDuration, PackOrder::kByLoad, PackOrder::kByBirth};
-constexpr size_t kLeastOrders = 4;
+constexpr size_t kLeastOrders = 3;
 
 Bytes height_of(const Problem& problem, std::span<const int32_t> component, const Placement& placement) {
   Bytes height = 0;

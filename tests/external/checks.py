@@ -13,6 +13,7 @@ OPTIONS = {
     "shared": {"default": SHARED, "help": "a folder with corpus/ and conformance/"},
     "seconds-each": {"type": int, "default": 120, "help": "the most for one run"},
     "jobs": {"type": int, "default": 1, "help": "runs at a time"},
+    "every": {"type": int, "default": 1, "help": "only every so many of the programs"},
     "keep": {"help": "a folder for the programs"},
 }
 

@@ -5,7 +5,9 @@ at most 1.001 x (arguments + results) + 1 MiB. Over odd, prime and single sizes,
 layouts, single keys, vmapped keys, bounds that are arrays, and consumers: mean, dropout, argmax, gradient, scan.
 Controls must fail: another key, and a program that has to store what it draws.
 
-  random_numbers.py [--lowtide build/lowtide] [--jobs N] [PATTERN...]      PATTERN: of case names, as of files
+  random_numbers.py [--lowtide build/lowtide] [--jobs N] [--every N] [PATTERN...]
+
+PATTERN: of case names, as of files; --every: one layout has every N-th case, the other those after them.
 """
 import concurrent.futures
 import os
@@ -180,7 +182,7 @@ def judge(lowtide, case, path, want):
 
 
 def main():
-    options = checks.parser(__doc__, "lowtide", "jobs", "keep", patterns=True).parse_args()
+    options = checks.parser(__doc__, "lowtide", "jobs", "every", "keep", patterns=True).parse_args()
     if checks.missing(options.lowtide):
         print(f"SKIP random_numbers: {options.lowtide} isn't there")
         return 0
@@ -191,8 +193,9 @@ def main():
             jax.config.update("jax_threefry_partitionable", partitionable)
             layout = "" if partitionable else "_halves"
             waiting = []
-            for case in cases():
-                if checks.wanted(case.name + layout, options.patterns):
+            for number, case in enumerate(cases()):
+                is_due = number % options.every == (0 if partitionable else 1 % options.every) or case.name.startswith("CONTROL")
+                if is_due and checks.wanted(case.name + layout, options.patterns):
                     path, want = prepare(case, folder, layout)
                     waiting.append((case, pool.submit(judge, options.lowtide, case, path, want)))
             for case, verdict in waiting:
