@@ -10,6 +10,9 @@ import os
 import sys
 import tempfile
 
+# XLA would take most of the time to optimise code that runs once.
+os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "") + " --xla_backend_optimization_level=0"
+
 import checks
 from traced import Tally, forms, jax, np, results, run, write
 
