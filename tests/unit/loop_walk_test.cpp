@@ -82,6 +82,18 @@ TEST(LoopWalk, RefusesWhatIsNoSumOfTheTilesParts) {
                  "  zeros = f32[3,3,2,2] broadcast(zero), dimensions={}\n"
                  "  p = pred[3,3,2,2] compare(d, zeros), direction=GT\n  next = f32[3,3,2,2] select(p, d, sum)"),
             nullptr);
+  // One half is rounded to bf16 when all tiles are in, the other isn't.
+  const std::string narrow =
+      "  n = bf16[3,3,2,2] convolution(h, c), window={size=5x5 pad=1_1x1_1}, dim_labels=f01b_i01o->01bf\n"
+      "  rounded = f32[3,3,2,2] convert(n)\n";
+  const std::string slot =
+      "  slot = f32[1,3,3,2,4] reshape(both)\n"
+      "  next = f32[3,3,3,2,4] dynamic-update-slice(sum, slot, i, none, none, none, none)";
+  EXPECT_NE(
+      walk("f32[3,3,3,2,4]", narrow + "  both = f32[3,3,2,4] concatenate(rounded, rounded), dimensions={3}\n" + slot),
+      nullptr);
+  EXPECT_EQ(walk("f32[3,3,3,2,4]", narrow + "  both = f32[3,3,2,4] concatenate(rounded, d), dimensions={3}\n" + slot),
+            nullptr);
 }
 
 }  // namespace

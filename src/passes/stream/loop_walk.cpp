@@ -203,15 +203,26 @@ class Walker {
     }
   }
 
+  /// The first operand that is a sum; there must be one.
+  const Instruction* first_sum(const Instruction& i) const {
+    return *std::ranges::find_if(i.operands, [&](const Instruction* o) { return of(*o) == kSummed; });
+  }
+
   /// Does the sum have the program's value if it is rounded once, after all parts are added? Rounded sums may not enter
   /// arithmetic, but a sum of sums is one sum.
   bool keeps_rounding(const Instruction& i) {
     Rounding all;
-    for (const Instruction* operand : i.operands) {
-      const Rounding one = of(*operand) == kSummed ? rounded(*operand) : Rounding();
+    bool is_mixed = false;
+    for (size_t k = 0; k < i.operands.size(); ++k) {
+      if (of(i.operand(k)) != kSummed) continue;
+      const Rounding one = rounded(i.operand(k));
       if (one && all && one != all) return false;
+      is_mixed |= one != rounded(*first_sum(i));
       if (one) all = one;
     }
+    // One rounding is for all elements. A stack of slots that still counts as not rounded begins as zeros.
+    const bool joins = i.opcode == Opcode::kConcatenate || i.opcode == Opcode::kSelect || i.opcode == Opcode::kPad;
+    if (joins && is_mixed) return false;
     const bool calculates = i.opcode == Opcode::kMultiply || is_product(i) || i.opcode == Opcode::kDivide ||
                             i.opcode == Opcode::kAdd || i.opcode == Opcode::kSubtract || i.opcode == Opcode::kScatter;
     if (calculates && (all || !is_precise(i.shape.type))) return false;
