@@ -15,10 +15,9 @@ namespace {
 constexpr size_t kMostSearched = 2048;
 /// A gap of at most this part (1/2000) of a height isn't searched.
 constexpr Bytes kFineness = 2000;
-/// Large programs try only the first few, whatever work that takes: they differ by a third, and none is best for all.
+/// Large programs try only the first one or few.
 constexpr std::array kOrders = {PackOrder::kByEvents,   PackOrder::kBySize, PackOrder::kByArea,
                                 PackOrder::kByDuration, PackOrder::kByLoad, PackOrder::kByBirth};
-constexpr size_t kLeastOrders = 3;
 
 Bytes height_of(const Problem& problem, std::span<const int32_t> component, const Placement& placement) {
   Bytes height = 0;
@@ -35,7 +34,8 @@ class Packer {
       : problem_(problem),
         target_(std::max(packing_bound(problem), options.capacity)),
         work_(options.work),
-        work_per_byte_(options.work_per_byte) {
+        work_per_byte_(options.work_per_byte),
+        least_orders_(options.least_orders) {
     if (options.progress) stage_.emplace(*options.progress, "packing", static_cast<double>(options.work));
   }
 
@@ -43,7 +43,7 @@ class Packer {
     components_ = components_of(problem_);
     best_.offsets.assign(problem_.buffers.size(), 0);
     heights_.assign(components_.size(), std::numeric_limits<Bytes>::max());
-    for (size_t k = 0; k < kOrders.size() && (k < kLeastOrders || work_ > 0); ++k) {
+    for (size_t k = 0; k < kOrders.size() && (k < least_orders_ || work_ > 0); ++k) {
       if (take_better(greedy(pack_sequence(problem_, kOrders[k]))) <= target_) break;
     }
     if (work_per_byte_ > 0 && !heights_.empty()) {
@@ -142,6 +142,7 @@ class Packer {
   std::optional<Stage> stage_;
   int64_t work_;
   const int64_t work_per_byte_;
+  const size_t least_orders_;
   std::vector<std::vector<int32_t>> components_;
   std::vector<Bytes> heights_;
   Placement best_;

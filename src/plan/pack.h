@@ -19,6 +19,7 @@ struct PackOptions {
   Bytes capacity = 0;            ///< stop at this height; 0: as low as possible
   int64_t work = 100'000'000;    ///< visits of buffers during search: some 10^8 take a second
   int64_t work_per_byte = 0;     ///< at most this per byte that could be saved; 0: unlimited
+  size_t least_orders = 1;       ///< greedy orders that are tried whatever work they take
   Progress* progress = nullptr;  ///< null: not reported
 };
 

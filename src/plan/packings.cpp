@@ -23,7 +23,8 @@ class Hash {
 
 uint64_t hash_of(const Problem& problem, const PackOptions& options) {
   Hash hash;
-  for (const int64_t number : {problem.alignment, options.capacity, options.work, options.work_per_byte}) {
+  for (const int64_t number : {problem.alignment, options.capacity, options.work, options.work_per_byte,
+                               static_cast<int64_t>(options.least_orders)}) {
     hash.add(number);
   }
   for (const PackBuffer& buffer : problem.buffers) {

@@ -132,8 +132,12 @@ Placed place(const Flow& flow, const ValueTable& values, const Classes& classes,
   // Memory comes in pages: saving less than one is useless. Nor is a long search worth it if there is little to save.
   constexpr Bytes kPage = 4096;
   constexpr int64_t kWork = 10'000'000;
-  out.packing = packings.pack(
-      problem, {.capacity = (bound + kPage - 1) / kPage * kPage, .work = kWork, .work_per_byte = kWorkPerByte});
+  // Of thousands of buffers one order takes all of that, and orders differ by a third; none is best for all programs.
+  constexpr size_t kLeastOrders = 3;
+  out.packing = packings.pack(problem, {.capacity = (bound + kPage - 1) / kPage * kPage,
+                                        .work = kWork,
+                                        .work_per_byte = kWorkPerByte,
+                                        .least_orders = kLeastOrders});
   for (size_t b = 0; b < packed.size(); ++b) out.storages[packed[b]].offset = out.packing.placement.offsets[b];
   out.load_bytes = load_of(problem);
   if (packed_in_host.empty()) return out;

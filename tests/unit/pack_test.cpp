@@ -64,6 +64,22 @@ TEST(Pack, FillsTheGapOfABufferWithTwoLives) {
   EXPECT_EQ(pack(problem).height, 100);
 }
 
+TEST(Pack, TriesSeveralOrdersWhateverTheirWork) {
+  const auto height_of = [](const Problem& problem, size_t orders) {
+    return pack(problem, {.work = 1, .least_orders = orders}).height;
+  };
+  int lower = 0;
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    const Problem problem = random_problem(seed, 200, 300);
+    const Bytes best = std::min({pack_in_order(problem, PackOrder::kByEvents).height,
+                                 pack_in_order(problem, PackOrder::kBySize).height,
+                                 pack_in_order(problem, PackOrder::kByArea).height});
+    EXPECT_LE(height_of(problem, 3), best) << "seed " << seed;
+    lower += height_of(problem, 3) < height_of(problem, 1) ? 1 : 0;
+  }
+  EXPECT_GT(lower, 0);
+}
+
 TEST(Pack, NothingNeedsNothing) {
   EXPECT_EQ(pack({}).height, 0);
   EXPECT_EQ(pack({{{0, {{0, 3}}}, {8, {}}}, 64}).height, 0);

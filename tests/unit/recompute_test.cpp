@@ -347,5 +347,39 @@ ENTRY main {
   EXPECT_LT(after.find("%last = "), after.find("%more = ")) << after;
 }
 
+TEST(GoodOrder, ReadersThatFreeAValueTogetherComeEarly) {
+  // After `first`, two small readers of `wide` are left: neither alone frees it, both do. Three readers of which one
+  // waits for `sums` don't.
+  const auto order_of = [](const char* second) {
+    const auto module = read(fmt::format(R"(HloModule m
+less {{ a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = pred[] compare(a, b), direction=LT }}
+ENTRY main {{
+  x = f32[64,256] parameter(0)
+  v = f32[256,8] parameter(1)
+  u = f32[8,512] parameter(2)
+  w = f32[8,64] parameter(3)
+  wide = f32[64,256] sort(x), dimensions={{1}}, to_apply=less
+  first = f32[64,8] dot(wide, v), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}
+  more = f32[64,512] dot(first, u), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}
+  sums = f32[8,512] dot(w, more), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}
+  few = f32[8,64] slice(sums), slice={{[0:8], [0:64]}}
+  weight = f32[8,256] dot(w, wide), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}
+  bias = f32[8,256] dot({}, wide), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}
+  both = f32[8,256] add(weight, bias)
+  ROOT r = f32[512,256] dot(sums, both), lhs_contracting_dims={{0}}, rhs_contracting_dims={{0}}
+}})",
+                                         second));
+    put_in_good_order(*module->entry);
+    return print_hlo(*module);
+  };
+  const std::string together = order_of("w");
+  EXPECT_LT(together.find("%weight = "), together.find("%more = ")) << together;
+  EXPECT_LT(together.find("%bias = "), together.find("%more = ")) << together;
+  const std::string apart = order_of("few");
+  EXPECT_GT(apart.find("%bias = "), apart.find("%more = ")) << apart;
+}
+
 }  // namespace
 }  // namespace lowtide::engine

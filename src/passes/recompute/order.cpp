@@ -185,12 +185,17 @@ class FreeEarly {
   /// Would they together free at least as much as they allocate?
   bool frees_enough(const std::vector<int32_t>& work) const {
     int64_t growth = 0;
-    std::unordered_map<int32_t, int32_t> reads;
+    std::vector<int32_t> reads;
     for (const int32_t p : work) {
       growth += lives_.bytes(p);
-      for (const int32_t v : reads_[p]) {
-        if (++reads[v] == left_[v] && lives_.last_read(v) < lives_.size()) growth -= lives_.bytes(v);
-      }
+      reads.insert(reads.end(), reads_[p].begin(), reads_[p].end());
+    }
+    std::ranges::sort(reads);
+    for (auto at = reads.begin(); at != reads.end();) {
+      const int32_t v = *at;
+      const auto end = std::upper_bound(at, reads.end(), v);
+      if (end - at == left_[v] && lives_.last_read(v) < lives_.size()) growth -= lives_.bytes(v);
+      at = end;
     }
     return growth <= 0;
   }

@@ -179,50 +179,42 @@ class Walker {
       case Opcode::kConvert: return is_floating(i.shape.type) && is_floating(i.operand(0).shape.type);
       case Opcode::kReduce: return i.operands.size() == 2 && adds(i) && summed(0) && is_zero(i.operand(1));
       case Opcode::kScatter: return i.operands.size() == 3 && adds(i) && are_parts();
-      case Opcode::kTranspose:
-      case Opcode::kReshape:
-      case Opcode::kCopy:
-      case Opcode::kNegate:
-      case Opcode::kSlice:
-      case Opcode::kBroadcast:
-      case Opcode::kReverse:
-      case Opcode::kDynamicSlice:
-        return summed(0) &&
-               std::ranges::count_if(i.operands, [&](const Instruction* o) { return of(*o) == kSummed; }) == 1;
       case Opcode::kMultiply:
       case Opcode::kConvolution:
       case Opcode::kDot: return i.operands.size() == 2 && summed(0) != summed(1);
       case Opcode::kDivide: return !summed(1);
       case Opcode::kAdd:
-      case Opcode::kSubtract:
-      case Opcode::kPad:
+      case Opcode::kBroadcast:
       case Opcode::kConcatenate:
+      case Opcode::kCopy:
+      case Opcode::kDynamicSlice:
+      case Opcode::kDynamicUpdateSlice:
+      case Opcode::kNegate:
+      case Opcode::kPad:
+      case Opcode::kReshape:
+      case Opcode::kReverse:
       case Opcode::kSelect:
-      case Opcode::kDynamicUpdateSlice: return are_parts();
+      case Opcode::kSlice:
+      case Opcode::kSubtract:
+      case Opcode::kTranspose: return are_parts();
       default: return false;
     }
-  }
-
-  /// The first operand that is a sum; there must be one.
-  const Instruction* first_sum(const Instruction& i) const {
-    return *std::ranges::find_if(i.operands, [&](const Instruction* o) { return of(*o) == kSummed; });
   }
 
   /// Does the sum have the program's value if it is rounded once, after all parts are added? Rounded sums may not enter
   /// arithmetic, but a sum of sums is one sum.
   bool keeps_rounding(const Instruction& i) {
     Rounding all;
-    bool is_mixed = false;
-    for (size_t k = 0; k < i.operands.size(); ++k) {
-      if (of(i.operand(k)) != kSummed) continue;
-      const Rounding one = rounded(i.operand(k));
+    bool others = false;
+    for (const Instruction* operand : i.operands) {
+      if (of(*operand) != kSummed) continue;
+      const Rounding one = rounded(*operand);
       if (one && all && one != all) return false;
-      is_mixed |= one != rounded(*first_sum(i));
       if (one) all = one;
+      others |= !one;
     }
-    // One rounding is for all elements. A stack of slots that still counts as not rounded begins as zeros.
-    const bool joins = i.opcode == Opcode::kConcatenate || i.opcode == Opcode::kSelect || i.opcode == Opcode::kPad;
-    if (joins && is_mixed) return false;
+    // One rounding is for all elements. A stack of slots that doesn't count as rounded yet begins as zeros.
+    if (all && others && i.opcode != Opcode::kDynamicUpdateSlice) return false;
     const bool calculates = i.opcode == Opcode::kMultiply || is_product(i) || i.opcode == Opcode::kDivide ||
                             i.opcode == Opcode::kAdd || i.opcode == Opcode::kSubtract || i.opcode == Opcode::kScatter;
     if (calculates && (all || !is_precise(i.shape.type))) return false;

@@ -34,6 +34,7 @@ struct TiledLoop {
   Computation* condition = nullptr;
   Computation* body = nullptr;
 };
+
 /// Is it a sum of products, whose narrow operands may be added up in a wider type?
 bool is_product(const Instruction& i);
 /// Is it an addition? For a reduce or a scatter of one array.
