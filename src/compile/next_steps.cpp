@@ -265,16 +265,22 @@ const std::vector<RecomputeOffer>& NextSteps::offers_among(const Decisions& deci
   return known->second;
 }
 
-/// Loops that save every k iterations: only once, after other recomputation. Before the free plan is found, only the
-/// grouping that saves most.
+/// Loops that save every k iterations, or groups of groups: only once, after other recomputation. Before the free plan
+/// is found, only the single grouping that saves most.
 void NextSteps::add_groups(const Trial& at, std::vector<Series>& steps) const {
   if (has<SaveEvery>(at.point.decisions)) return;
-  const std::span<const Grouping> all = planner_.groupings();
-  for (const Grouping& grouping : state.is_free_found || all.empty() ? all : all.last(1)) {
+  const auto offer = [&](std::span<const Grouping> levels) {
     Decisions decisions = at.point.decisions;
-    decisions.insert(std::ranges::find_if_not(decisions, comes_before_streams), SaveEvery{grouping});
+    const auto place = std::ranges::find_if_not(decisions, comes_before_streams);
+    std::vector<Decision> made;
+    for (const Grouping& grouping : levels) made.emplace_back(SaveEvery{grouping});
+    decisions.insert(place, made.begin(), made.end());
     steps.push_back({.steps = {std::move(decisions)}});
-  }
+  };
+  const std::span<const Grouping> all = planner_.groupings();
+  for (const Grouping& grouping : state.is_free_found || all.empty() ? all : all.last(1)) offer({&grouping, 1});
+  if (!state.is_free_found) return;
+  for (const std::vector<Grouping>& levels : planner_.nested_groupings()) offer(levels);
 }
 
 /// Moves more and more values to the host's memory, if the machine has a separate one; after recomputation.

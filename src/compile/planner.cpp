@@ -256,6 +256,11 @@ const std::vector<Grouping>& Planner::groupings() const {
   return *groupings_;
 }
 
+const std::vector<std::vector<Grouping>>& Planner::nested_groupings() const {
+  if (!nested_groupings_) nested_groupings_ = engine::nested_groupings(*shared_);
+  return *nested_groupings_;
+}
+
 int64_t Planner::offloadable() const {
   if (!offloadable_) offloadable_ = engine::offloadable(*shared_);
   return *offloadable_;

@@ -42,6 +42,7 @@ class Planner {
   const std::vector<RecomputeOffer>& recompute_offers() const;
   /// Groupings of loops that could save only every so many iterations; the one that saves most is last.
   const std::vector<Grouping>& groupings() const;
+  const std::vector<std::vector<Grouping>>& nested_groupings() const;
   /// How many values could wait in the host's memory.
   int64_t offloadable() const;
   /// The returned program. Only for targets that take modules.
@@ -87,6 +88,7 @@ class Planner {
   mutable std::optional<bool> could_hoist_, could_update_;
   mutable std::optional<std::vector<RecomputeOffer>> recompute_offers_;
   mutable std::optional<std::vector<Grouping>> groupings_;
+  mutable std::optional<std::vector<std::vector<Grouping>>> nested_groupings_;
   mutable std::optional<int64_t> offloadable_;
 };
 

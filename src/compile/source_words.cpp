@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <span>
+#include <utility>
 
 #include "analysis/leaf_bytes.h"
 #include "compile/plan_rows.h"
@@ -124,13 +125,15 @@ Result<std::vector<std::string>> source_words(const Planner& planner, const Deci
   std::vector<std::string> all;
   if (!planner.shared().name.starts_with("jit_")) return all;  // other frameworks' sources have other terms
   const std::unique_ptr<Module> module = planner.shared().clone();
+  bool in_groups = false;
   // Recomputation among streams can't be expressed in the source, since streams can't.
   for (const Decision& decision : std::span(decisions).first(first_stream(decisions))) {
     if (const auto* every = std::get_if<SaveEvery>(&decision)) {
-      all.push_back(
-          fmt::format("a scan over groups of {} trips, each jax.checkpoint of a scan over its trips: what trips begin "
-                      "with is saved once for each group",
-                      every->grouping.k));
+      const std::string_view members = std::exchange(in_groups, true) ? "of these groups" : "trips";
+      all.push_back(fmt::format(
+          "a scan over groups of {0} {1}, each jax.checkpoint of a scan over its {2}: what {2} begin with is "
+          "saved once for each group",
+          every->grouping.k, members, members == "trips" ? "trips" : "groups"));
     }
     if (const auto* offloaded = std::get_if<Offload>(&decision)) {
       const std::unique_ptr<Module> before = module->clone();

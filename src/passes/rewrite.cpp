@@ -91,6 +91,25 @@ bool same_layout(const Shape& a, const Shape& b) {
   return layout_of(a) == layout_of(b);
 }
 
+Computation* add_addition(Module& module, ElementType type, const std::string& name) {
+  Computation* added = module.add_computation(module.unused_computation_name(name));
+  const auto append = [&](Opcode opcode, std::string named, std::vector<Instruction*> operands, Attributes attributes) {
+    return append_new(*added, std::move(named), opcode, Shape::scalar(type), std::move(operands),
+                      std::move(attributes));
+  };
+  Instruction* a = append(Opcode::kParameter, "a", {}, ParameterAttributes{0});
+  Instruction* b = append(Opcode::kParameter, "b", {}, ParameterAttributes{1});
+  added->root = append(Opcode::kAdd, "sum", {a, b}, {});
+  return added;
+}
+
+bool counts_up(const Dims& dimensions) {
+  for (size_t d = 0; d < dimensions.size(); ++d) {
+    if (dimensions[d] != static_cast<int64_t>(d)) return false;
+  }
+  return true;
+}
+
 bool is_plain_array(const Instruction& i) {
   return i.shape.is_array() && i.shape.dynamic.empty() && i.control_predecessors.empty() && !i.sharding;
 }

@@ -55,6 +55,12 @@ std::vector<bool> ordered_instructions(const Module& module);
 /// Are the layouts equal? An absent one is row major.
 bool same_layout(const Shape& a, const Shape& b);
 
+/// Adds a computation that adds two scalars of a type, as a reduce calls it; its name begins with `name`.
+Computation* add_addition(Module& module, ElementType type, const std::string& name);
+
+/// Are they 0, 1, 2, ...? A transpose or broadcast of them keeps each dimension where it is.
+bool counts_up(const Dims& dimensions);
+
 /// Is it an array of fixed extents that no device and no control edge holds in its place?
 bool is_plain_array(const Instruction& i);
 

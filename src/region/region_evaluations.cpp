@@ -60,7 +60,7 @@ RegionEvaluations evaluations_in(const Region& region) {
   for (size_t k = 0; k < region.outputs.size(); ++k) {
     const Instruction& output = *region.outputs[k].instruction;
     const size_t op = op_at.at(&output);
-    add_evaluations(all.ops[op], evaluations_of_root(0, output.shape));
+    add_evaluations(all.ops[op], evaluations_of_root(0, *leaf_shape(output.shape, region.outputs[k].leaf)));
     updated[op] = std::max(updated[op], updated_operand(region, k));
   }
   for (size_t op = region.ops.size(); op-- > 0;) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Programs of the corpus are scheduled, and each schedule followed by the checker: schedules_everything.py TABLE CORPUS [EVERY],
-every EVERY-th of them (default 1)."""
+"""Programs of the corpus are scheduled, and each schedule followed by the checker: schedules_everything.py TABLE CORPUS [--every N]."""
+import argparse
 import glob
 import os
 import subprocess
@@ -8,13 +8,17 @@ import sys
 
 
 def main():
-    table, corpus = sys.argv[1:3]
-    every = int(sys.argv[3]) if len(sys.argv) > 3 else 1
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("table")
+    options.add_argument("corpus")
+    options.add_argument("--every", type=int, default=1, help="every N-th program only")
+    options = options.parse_args()
+    table, corpus = options.table, options.corpus
     if not os.path.isdir(corpus):
         print(f"SKIP schedules_everything: {corpus} isn't there")
         return 0
     bad = 0
-    paths = sorted(p for folder in ("cases", "kernels", "spmd", "real", "optimised/*") for p in glob.glob(f"{corpus}/{folder}/*.[ht][lx][ot]"))[::every]
+    paths = sorted(p for folder in ("cases", "kernels", "spmd", "real", "optimised/*") for p in glob.glob(f"{corpus}/{folder}/*.[ht][lx][ot]"))[::options.every]
     for path in paths:
         run = subprocess.run([table, path], capture_output=True, text=True, timeout=300)
         if run.returncode != 0:

@@ -8,9 +8,10 @@ prints    the same programs printed by `opt -o X.mlir`: jaxlib reads them and ma
 fits      what `fit -o X.mlir` writes of some of them gives the same results
 controls  a changed operation and a changed expectation are noticed
 
-usage: stablehlo_twins.py LOWTIDE [SHARED [EVERY]]      every EVERY-th conformance program (default 1), and every second case's
-                                                        peak if that isn't every program
+usage: stablehlo_twins.py LOWTIDE [SHARED] [--every N]      every N-th conformance program (default 1); unless that is each, of
+                                                            the peaks every second
 """
+import argparse
 import glob
 import json
 import os
@@ -30,9 +31,12 @@ except ImportError:
     print("SKIP stablehlo_twins: no jaxlib")
     sys.exit(0)
 
-LOWTIDE = sys.argv[1]
-SHARED = sys.argv[2] if len(sys.argv) > 2 else checks.SHARED
-EVERY = int(sys.argv[3]) if len(sys.argv) > 3 else 1
+options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+options.add_argument("lowtide")
+options.add_argument("shared", nargs="?", default=checks.SHARED)
+options.add_argument("--every", type=int, default=1)
+options = options.parse_args()
+LOWTIDE, SHARED, EVERY = options.lowtide, options.shared, options.every
 NEAR, FAR, MOST_BEYOND_NEAR = 0.01, 0.05, 2  # the search for orders is no exact science: few may lie between the two
 TIE = 0.02  # of the price of plans
 faults = []

@@ -84,6 +84,12 @@ int64_t temp_with(const Module& module, const Decisions& first) {
   return compiled->program->temp_bytes;
 }
 
+Decisions decisions_of(const std::vector<Grouping>& levels) {
+  Decisions all;
+  for (const Grouping& g : levels) all.emplace_back(SaveEvery{g});
+  return all;
+}
+
 TEST(SaveEvery, AnyGroupsGiveTheSameInLess) {
   for (const bool backwards : {true, false}) {
     for (const int trips : {16, 23}) {
@@ -98,6 +104,23 @@ TEST(SaveEvery, AnyGroupsGiveTheSameInLess) {
       EXPECT_LT(temp_with(*module, {SaveEvery{all.back()}}), whole * 3 / 4);
     }
   }
+}
+
+TEST(SaveEvery, GroupsOfGroupsGiveTheSameInLess) {
+  for (const bool backwards : {true, false}) {
+    for (const int trips : {256, 300}) {
+      const auto module = pair_of_loops(trips, backwards);
+      int64_t least = temp_with(*module, {SaveEvery{groupings(*module).back()}});
+      const std::vector<std::vector<Grouping>> nested = nested_groupings(*module);
+      ASSERT_EQ(nested.size(), 2u);
+      for (const std::vector<Grouping>& levels : nested) {
+        const int64_t temp = temp_with(*module, decisions_of(levels));
+        EXPECT_LT(temp, least) << trips << " trips, " << levels.size() << " groupings";
+        least = temp;
+      }
+    }
+  }
+  EXPECT_TRUE(nested_groupings(*pair_of_loops(8)).empty()) << "eight iterations are too few";
 }
 
 TEST(SaveEvery, LeavesWhatGroupsWouldNotSave) {

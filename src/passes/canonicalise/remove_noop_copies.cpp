@@ -11,13 +11,6 @@ namespace {
 
 bool is_zero(int64_t n) { return n == 0; }
 
-bool counts_up(const Dims& dimensions) {
-  for (size_t d = 0; d < dimensions.size(); ++d) {
-    if (dimensions[d] != static_cast<int64_t>(d)) return false;
-  }
-  return true;
-}
-
 /// The operand that is returned unchanged if the shapes agree; null if there is none.
 Instruction* unchanged_operand(const Instruction& i, bool is_scheduled) {
   switch (i.opcode) {

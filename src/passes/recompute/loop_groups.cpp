@@ -21,6 +21,7 @@ LoopGroups group_trips(Instruction& loop, size_t counter, int64_t trips, int64_t
   Module& module = loop.parent->module();
   const Shape state = loop.shape;
   Computation& body = *loop.called[1];
+  const LoopCarry given(loop, count_callers(module));
 
   Computation* over = module.add_computation(module.unused_computation_name(body.name + ".groups"));
   Maker outside(*over);
@@ -36,8 +37,9 @@ LoopGroups group_trips(Instruction& loop, size_t counter, int64_t trips, int64_t
   inner->called = {count_to(module, state, counter, k), &body};
   std::vector<Instruction*> next;
   for (size_t e = 0; e < state.elements.size(); ++e) {
-    next.push_back(e == counter ? outside.binary(Opcode::kAdd, group, outside.constant(type, 1))
-                                : outside.element(*inner, e));
+    next.push_back(e == counter            ? outside.binary(Opcode::kAdd, group, outside.constant(type, 1))
+                   : given.is_invariant(e) ? starts[e]  // so that this loop's readers see it, too
+                                           : outside.element(*inner, e));
   }
   over->root = outside.make(Opcode::kTuple, state, next);
   loop.called = {count_to(module, state, counter, trips / k), over};

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -24,6 +25,8 @@ namespace {
 
 constexpr double kLeastStackBytes = 1 << 16;              ///< bytes of stacks from which on this pays
 constexpr int64_t kLargest = 1000;                        ///< iterations of a group
+constexpr double kClearlyLess = 0.9;                      ///< of the bytes: what one more grouping has to leave
+constexpr size_t kMostNested = 3;                         ///< groupings, each of the groups of another
 constexpr double kParts[] = {0.25, 0.5, 0.65, 0.8, 0.9};  ///< of the iterations: what is offered
 
 /// Sizes of a loop that is rerun, and of what it saves.
@@ -32,9 +35,15 @@ struct RerunSizes {
   double slices = 0, state = 0;  ///< bytes that an iteration saves; bytes with which it begins
 
   double stack_bytes() const { return slices * static_cast<double>(trips); }
-  /// The bytes that remain.
-  double bytes_with(const Grouping& g) const {
-    return state * static_cast<double>(g.of / g.k) + slices * static_cast<double>(g.k + trips - g.of);
+  /// Those of the loops over groups, which save what a group begins with.
+  RerunSizes of_groups(const Grouping& g) const { return {.trips = g.of / g.k, .slices = state, .state = state}; }
+  /// The bytes that remain of an applied grouping.
+  double bytes_with(const Grouping& g) const { return bytes_in_trips(g) + of_groups(g).stack_bytes(); }
+  /// The bytes that remain with several groupings, each of the groups that the one before made.
+  double bytes_with(std::span<const Grouping> levels) const {
+    if (levels.empty()) return stack_bytes();
+    const auto g = applied(levels.front());
+    return g ? bytes_in_trips(*g) + of_groups(*g).bytes_with(levels.subspan(1)) : bytes_with(levels.subspan(1));
   }
   /// The grouping for these loops; none if it isn't possible or saves nothing.
   std::optional<Grouping> applied(Grouping g) const {
@@ -44,6 +53,37 @@ struct RerunSizes {
     if (g.of <= g.k || bytes_with(g) >= stack_bytes()) return {};
     return g;
   }
+
+ private:
+  /// What is saved of a group's iterations, and of those that are in no group.
+  double bytes_in_trips(const Grouping& g) const { return slices * static_cast<double>(g.k + trips - g.of); }
+};
+
+/// Sizes of all the loops of a module that can be grouped.
+class AllSizes {
+ public:
+  explicit AllSizes(std::vector<RerunSizes> loops) : loops_(std::move(loops)) {
+    for (const RerunSizes& loop : loops_) most_trips_ = std::max(most_trips_, loop.trips);
+  }
+  int64_t most_trips() const { return most_trips_; }
+  double bytes_with(std::span<const Grouping> levels) const {
+    double bytes = 0;
+    for (const RerunSizes& loop : loops_) bytes += loop.bytes_with(levels);
+    return bytes;
+  }
+  double saved(const Grouping& g) const { return bytes_with({}) - bytes_with({&g, 1}); }
+  /// The grouping of all iterations that saves most.
+  Grouping best() const {
+    Grouping best{2, 0};
+    for (int64_t k = 3; k <= std::min(most_trips_ / 2, kLargest); ++k) {
+      if (saved({k, 0}) > saved(best)) best.k = k;
+    }
+    return best;
+  }
+
+ private:
+  std::vector<RerunSizes> loops_;
+  int64_t most_trips_ = 0;
 };
 
 /// A loop that fills stacks, and the only later loop that reads them, slice by slice.
@@ -375,6 +415,15 @@ void for_each_rerun(Module& module, const Take& take) {
   }
 }
 
+AllSizes sizes_of(const Module& module) {
+  std::vector<RerunSizes> loops;
+  for_each_rerun(const_cast<Module&>(module), [&](const Rerun& rerun, const Instruction&) {
+    loops.push_back(rerun.sizes());
+    return false;
+  });
+  return AllSizes(std::move(loops));
+}
+
 Status group_first_trips(Module& module, const LoopPair& pair, int64_t k) {
   LT_RETURN_IF_ERROR(remove_dead_code(module).status());
   const Callers callers = count_callers(module);
@@ -388,16 +437,17 @@ Status group_first_trips(Module& module, const LoopPair& pair, int64_t k) {
 Result<PassResult> save_every(Module& module, const Grouping& grouping) {
   PassResult result;
   Status status;
-  std::set<const Instruction*> whole;  ///< loops over iterations in no group
+  std::set<const Instruction*> done;  ///< loops over groups, and over iterations in no group
   for_each_rerun(module, [&](Rerun& rerun, const Instruction& loop) {
     const auto applied = rerun.sizes().applied(grouping);
-    if (!status.ok() || !applied || whole.contains(&loop)) return false;
+    if (!status.ok() || !applied || done.contains(&loop)) return false;
     ++result.count;
     if (applied->of == rerun.trips()) {
       rerun.apply(applied->k);
+      done.insert(&loop);
     } else {
       const SplitPairs parts = rerun.split(applied->of);
-      whole.insert(parts.rest.loop);
+      done.insert({parts.first.loop, parts.rest.loop});
       status = group_first_trips(module, parts.first, applied->k);
     }
     return true;
@@ -409,37 +459,47 @@ Result<PassResult> save_every(Module& module, const Grouping& grouping) {
 }
 
 std::vector<Grouping> groupings(const Module& module) {
-  std::vector<RerunSizes> loops;
-  for_each_rerun(const_cast<Module&>(module), [&](const Rerun& rerun, const Instruction&) {
-    loops.push_back(rerun.sizes());
-    return false;
-  });
-  int64_t most = 0;
-  for (const RerunSizes& loop : loops) most = std::max(most, loop.trips);
-  const auto saved = [&](const Grouping& g) {
-    double bytes = 0;
-    for (const RerunSizes& loop : loops) {
-      if (const auto applied = loop.applied(g)) bytes += loop.stack_bytes() - loop.bytes_with(*applied);
-    }
-    return bytes;
-  };
+  const AllSizes sizes = sizes_of(module);
   std::vector<Grouping> all;
   const auto offer = [&](const Grouping& g) {
-    if (saved(g) > 0 && std::ranges::find(all, g) == all.end()) all.push_back(g);
+    if (sizes.saved(g) > 0 && std::ranges::find(all, g) == all.end()) all.push_back(g);
   };
   // For a part of the iterations, which takes part of the time: as many groups as a group has iterations.
   for (const double part : kParts) {
-    const double of = part * static_cast<double>(most);
+    const double of = part * static_cast<double>(sizes.most_trips());
     const auto k = std::max<int64_t>(2, static_cast<int64_t>(std::sqrt(of)));
     offer({k, static_cast<int64_t>(of) / k * k});
   }
   // For all iterations: the groups that save most, and smaller ones, which take less time.
-  Grouping best{2, 0};
-  for (int64_t k = 3; k <= std::min(most / 2, kLargest); ++k) {
-    if (saved({k, 0}) > saved(best)) best.k = k;
-  }
+  const Grouping best = sizes.best();
   for (const int64_t k : {int64_t{2}, best.k / 2, best.k}) offer({k, 0});
-  std::ranges::stable_sort(all, {}, saved);
+  std::ranges::stable_sort(all, {}, [&](const Grouping& g) { return sizes.saved(g); });
+  return all;
+}
+
+std::vector<std::vector<Grouping>> nested_groupings(const Module& module) {
+  const AllSizes sizes = sizes_of(module);
+  const auto trips = static_cast<double>(sizes.most_trips());
+  std::vector<std::vector<Grouping>> all;
+  const Grouping single = sizes.best();
+  double least = sizes.bytes_with({&single, 1});
+  for (size_t count = 2; count <= kMostNested; ++count) {
+    std::vector<Grouping> best;
+    double of_best = kClearlyLess * least;
+    for (int64_t k = 2; k <= std::min(sizes.most_trips() / 4, kLargest); ++k) {
+      // Groups of all levels save what they begin with, and nothing else: equally many of each.
+      const double groups = std::pow(trips / static_cast<double>(k), 1 / static_cast<double>(count));
+      std::vector<Grouping> levels(count, {std::max<int64_t>(2, std::lround(groups)), 0});
+      levels.front() = {k, 0};
+      if (const double bytes = sizes.bytes_with(levels); bytes < of_best) {
+        of_best = bytes;
+        best = std::move(levels);
+      }
+    }
+    if (best.empty()) break;
+    all.push_back(std::move(best));
+    least = of_best;
+  }
   return all;
 }
 

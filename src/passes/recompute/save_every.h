@@ -32,4 +32,8 @@ Result<PassResult> save_every(Module& module, const Grouping& grouping);
 /// Groupings that save memory, by increasing savings.
 std::vector<Grouping> groupings(const Module& module);
 
+/// Several groupings of all iterations, each but the first one of the groups of the one before: two, and three, if they
+/// leave clearly less than one fewer.
+std::vector<std::vector<Grouping>> nested_groupings(const Module& module);
+
 }  // namespace lowtide::engine

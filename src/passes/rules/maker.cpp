@@ -21,13 +21,6 @@ Value scalar_of(ElementType type, Number number) {
   return literal;
 }
 
-bool counts_up(const Dims& dimensions) {
-  for (size_t d = 0; d < dimensions.size(); ++d) {
-    if (dimensions[d] != static_cast<int64_t>(d)) return false;
-  }
-  return true;
-}
-
 }  // namespace
 
 std::vector<Instruction*> mapped(const Instruction& i, const InstructionMap& now) {
@@ -131,15 +124,7 @@ Instruction* Maker::transpose(Instruction* x, Dims permutation) {
 
 Computation* Maker::addition(ElementType type) {
   Computation*& added = additions_[type];
-  if (added != nullptr) return added;
-  Module& module = computation_.module();
-  added = module.add_computation(module.unused_computation_name("add"));
-  const auto append = [&](Opcode opcode, std::string name, std::vector<Instruction*> operands, Attributes attributes) {
-    return append_new(*added, std::move(name), opcode, Shape::scalar(type), std::move(operands), std::move(attributes));
-  };
-  Instruction* a = append(Opcode::kParameter, "a", {}, ParameterAttributes{0});
-  Instruction* b = append(Opcode::kParameter, "b", {}, ParameterAttributes{1});
-  added->root = append(Opcode::kAdd, "sum", {a, b}, {});
+  if (added == nullptr) added = add_addition(computation_.module(), type, "add");
   return added;
 }
 

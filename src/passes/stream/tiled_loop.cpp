@@ -118,17 +118,7 @@ class LoopTiler {
     for (Instruction*& operand : copy.operands) {
       if (is_floating(operand->shape.type)) operand = into_->convert(operand, copy.shape.type);
     }
-    if (i.opcode == Opcode::kReduce) copy.called = {sum_of(copy.shape.type)};
-  }
-
-  Computation* sum_of(ElementType type) {
-    Computation& c = *module_.add_computation(module_.unused_computation_name("stream_sum"));
-    SliceWriter writer(c, names_, "stream");
-    const Shape scalar = Shape::scalar(type);
-    Instruction* a = writer.append(Opcode::kParameter, scalar, {}, ParameterAttributes{0});
-    Instruction* b = writer.append(Opcode::kParameter, scalar, {}, ParameterAttributes{1});
-    c.root = writer.append(Opcode::kAdd, scalar, {a, b});
-    return &c;
+    if (i.opcode == Opcode::kReduce) copy.called = {add_addition(module_, copy.shape.type, "stream_sum")};
   }
 
   /// Does it write slots of a sum that the tiles share?
