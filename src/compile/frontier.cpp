@@ -172,7 +172,7 @@ class Search {
   }
 
   /// Goes on from the lowest plan to slower ones: first along the same streams, of which later passes keep fewer
-  /// values.
+  /// values, or beside which more is recomputed.
   void try_slow_ways() {
     const Trial* lowest = nullptr;
     for (const auto& [key, trial] : tried_) {
@@ -184,6 +184,7 @@ class Search {
     set_most_time(options_.most_time);
     std::vector<Series> dearer;
     next_.add_dearer_keeping(at, dearer);
+    next_.add_dearer_recompute(at, dearer);
     if (dearer.empty() && next_.state.has_few_plans) return;
     budget_ = frontier_.plans + std::clamp(budget_ / kSlowPart, kLeastSlow, kMostSlow);
     attempt_all(dearer);

@@ -225,6 +225,18 @@ void NextSteps::add_recompute_among(const Trial& at, size_t most, std::vector<Se
   }
 }
 
+void NextSteps::add_dearer_recompute(const Trial& at, std::vector<Series>& steps) const {
+  constexpr int kDoublings = 3;
+  Decisions decisions = at.point.decisions;
+  if (decisions.empty() || !is_recompute(decisions.back())) return;
+  RecomputePrice& price = std::get<Recompute>(decisions.back()).price;
+  Series& series = steps.emplace_back();
+  for (int k = 0; k < kDoublings; ++k) {
+    price.ns_per_byte *= 2;
+    series.steps.push_back(decisions);
+  }
+}
+
 void NextSteps::add_dearer_keeping(const Trial& at, std::vector<Series>& steps) const {
   const Decisions& all = at.point.decisions;
   for (size_t k = 0; k < all.size(); ++k) {

@@ -54,6 +54,8 @@ class NextSteps {
   void add_recompute(const Trial& at, size_t most, std::vector<Series>& steps) const;
   /// Recomputation among the values that the streams leave, at higher prices than so far: at most `most` of them.
   void add_recompute_among(const Trial& at, size_t most, std::vector<Series>& steps) const;
+  /// The last recomputation at prices beyond those offered, which are of a rough model of what streams hold.
+  void add_dearer_recompute(const Trial& at, std::vector<Series>& steps) const;
   /// For each stream that keeps values from pass to pass, the same one at dearer prices: it keeps fewer.
   void add_dearer_keeping(const Trial& at, std::vector<Series>& steps) const;
 

@@ -7,6 +7,7 @@
 #include "checked_in_small.h"
 #include "compile/check_fit.h"
 #include "compile/compile.h"
+#include "compile/next_steps.h"
 #include "target/cpu.h"
 #include "text/hlo.h"
 
@@ -121,6 +122,34 @@ TEST(SaveEvery, GroupsOfGroupsGiveTheSameInLess) {
     }
   }
   EXPECT_TRUE(nested_groupings(*pair_of_loops(8)).empty()) << "eight iterations are too few";
+}
+
+/// The most groupings in one of the plans that the search would try after the one without streams.
+int64_t most_groupings_tried(const Planner& planner, bool is_free_found) {
+  Measured plan = planner.measure(without_streams()).take();
+  Trial trial;
+  trial.point = {plan.peak_bytes, plan.temp_bytes, plan.ns, without_streams()};
+  trial.potential = plan.potential;
+  trial.at_peak = std::move(plan.at_peak);
+  NextSteps next(planner);
+  next.state.is_free_found = is_free_found;
+  next.state.most_ns = 4 * plan.ns;
+  int64_t most = 0;
+  for (const Series& series : next.from(trial)) {
+    for (const Decisions& decisions : series.steps)
+      most = std::max<int64_t>(most, std::ranges::count_if(decisions, [](const Decision& d) {
+                                 return std::holds_alternative<SaveEvery>(d);
+                               }));
+  }
+  return most;
+}
+
+TEST(SaveEvery, OnlySingleGroupsAreTriedForTheFreePlan) {
+  const auto module = pair_of_loops(256);
+  const auto planner = Planner::make(*module, cpu_target());
+  ASSERT_TRUE(planner.ok()) << planner.status().message();
+  EXPECT_EQ(most_groupings_tried(*planner, false), 1);
+  EXPECT_EQ(most_groupings_tried(*planner, true), 3);
 }
 
 TEST(SaveEvery, LeavesWhatGroupsWouldNotSave) {
