@@ -109,16 +109,15 @@ TEST(SaveEvery, AnyGroupsGiveTheSameInLess) {
 
 TEST(SaveEvery, GroupsOfGroupsGiveTheSameInLess) {
   for (const bool backwards : {true, false}) {
-    for (const int trips : {256, 300}) {
-      const auto module = pair_of_loops(trips, backwards);
-      int64_t least = temp_with(*module, {SaveEvery{groupings(*module).back()}});
-      const std::vector<std::vector<Grouping>> nested = nested_groupings(*module);
-      ASSERT_EQ(nested.size(), 2u);
-      for (const std::vector<Grouping>& levels : nested) {
-        const int64_t temp = temp_with(*module, decisions_of(levels));
-        EXPECT_LT(temp, least) << trips << " trips, " << levels.size() << " groupings";
-        least = temp;
-      }
+    const int trips = backwards ? 256 : 300;
+    const auto module = pair_of_loops(trips, backwards);
+    int64_t least = temp_with(*module, {SaveEvery{groupings(*module).back()}});
+    const std::vector<std::vector<Grouping>> nested = nested_groupings(*module);
+    ASSERT_EQ(nested.size(), 2u);
+    for (const std::vector<Grouping>& levels : nested) {
+      const int64_t temp = temp_with(*module, decisions_of(levels));
+      EXPECT_LT(temp, least) << trips << " trips, " << levels.size() << " groupings";
+      least = temp;
     }
   }
   EXPECT_TRUE(nested_groupings(*pair_of_loops(8)).empty()) << "eight iterations are too few";
