@@ -129,11 +129,11 @@ Result<std::vector<std::string>> source_words(const Planner& planner, const Deci
   // Recomputation among streams can't be expressed in the source, since streams can't.
   for (const Decision& decision : std::span(decisions).first(first_stream(decisions))) {
     if (const auto* every = std::get_if<SaveEvery>(&decision)) {
-      const std::string_view members = std::exchange(in_groups, true) ? "of these groups" : "trips";
+      const bool of_groups = std::exchange(in_groups, true);
       all.push_back(fmt::format(
           "a scan over groups of {0} {1}, each jax.checkpoint of a scan over its {2}: what {2} begin with is "
           "saved once for each group",
-          every->grouping.k, members, members == "trips" ? "trips" : "groups"));
+          every->grouping.k, of_groups ? "of these groups" : "trips", of_groups ? "groups" : "trips"));
     }
     if (const auto* offloaded = std::get_if<Offload>(&decision)) {
       const std::unique_ptr<Module> before = module->clone();

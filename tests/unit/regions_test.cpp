@@ -202,6 +202,42 @@ ENTRY main {
   EXPECT_EQ(footprint(regions_of(form_work(*module, cpu_target())).at(0), cpu_target().cost()).bytes_read, 1024);
 }
 
+/// A loop that is one kernel is evaluated for each element that it writes, not for each of the largest value it
+/// carries.
+TEST(Footprint, ALoopIsEvaluatedForWhatItWrites) {
+  const auto module = read(R"(HloModule m
+body {
+  p = (s32[], f32[16], f32[64,16]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  a = f32[16] get-tuple-element(p), index=1
+  xs = f32[64,16] get-tuple-element(p), index=2
+  one = s32[] constant(1)
+  next = s32[] add(i, one)
+  zero = s32[] constant(0)
+  row = f32[1,16] dynamic-slice(xs, i, zero), dynamic_slice_sizes={1,16}
+  x = f32[16] reshape(row)
+  y = f32[16] multiply(a, x)
+  ROOT r = (s32[], f32[16], f32[64,16]) tuple(next, y, xs)
+}
+test {
+  p = (s32[], f32[16], f32[64,16]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  n = s32[] constant(64)
+  ROOT less = pred[] compare(i, n), direction=LT
+}
+ENTRY main {
+  a = f32[16] parameter(0)
+  xs = f32[64,16] parameter(1)
+  zero = s32[] constant(0)
+  t = (s32[], f32[16], f32[64,16]) tuple(zero, a, xs)
+  w = (s32[], f32[16], f32[64,16]) while(t), condition=test, body=body
+  ROOT y = f32[16] get-tuple-element(w), index=1
+})");
+  const std::vector<Region> regions = regions_of(form_work(*module, cpu_target()));
+  ASSERT_EQ(regions.size(), 1u) << "the loop is one kernel";
+  EXPECT_LT(footprint(regions[0], cpu_target().cost()).evaluations, 64 * 16);
+}
+
 TEST(Cost, GrowsWithWorkAndBytes) {
   const auto module = read(kChain);
   const auto larger = read(R"(HloModule chain
