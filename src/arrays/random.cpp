@@ -342,10 +342,8 @@ array categorical(const array& logits, int axis, const std::optional<array>& key
   return drawn(logits, d, without(logits.shape(), d), key, s);
 }
 
-// Argsort of random words: each word and its index are packed into one number, so that the sort needs no second array.
 array permutation(int x, const std::optional<array>& key, StreamOrDevice s) {
-  const array high = left_shift(as_type(bits({x}, 4, key, s), uint64, s), constant(32, uint64, {}, s), s);
-  return as_type(sort(bitwise_or(high, counter({x}, uint64, 0, s), s), s), uint32, s);
+  return argsort(bits({x}, 4, key, s), s);
 }
 array permutation(const array& x, int axis, const std::optional<array>& key, StreamOrDevice s) {
   return take(x, permutation(static_cast<int>(x.shape(axis)), key, s), axis, s);

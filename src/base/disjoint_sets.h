@@ -1,5 +1,5 @@
 #pragma once
-/// Disjoint sets of numbers 0 ... n - 1 that are joined step by step (union-find with path halving).
+/// Disjoint sets of numbers 0, 1, ... that are joined step by step (union-find with path halving).
 
 #include <cstddef>
 #include <numeric>
@@ -9,8 +9,13 @@ namespace lowtide::engine {
 
 class DisjointSets {
  public:
-  explicit DisjointSets(size_t count) : parents_(count) { std::iota(parents_.begin(), parents_.end(), size_t{0}); }
+  explicit DisjointSets(size_t count = 0) : parents_(count) { std::iota(parents_.begin(), parents_.end(), size_t{0}); }
 
+  /// The next number, in a set of its own.
+  size_t add() {
+    parents_.push_back(parents_.size());
+    return parents_.back();
+  }
   /// The number that stands for the set of `member`, until that set is joined to another.
   size_t find(size_t member) {
     while (parents_[member] != member) member = parents_[member] = parents_[parents_[member]];

@@ -22,11 +22,7 @@ constexpr size_t kMostTried = 6;  ///< tiles of one stream
 /// The value that is streamed; null if there is none of this name.
 const Instruction* seed_of(const Module& module, const StreamDecision& d) {
   const Computation* computation = module.find_computation(d.computation);
-  if (computation == nullptr) return nullptr;
-  for (const auto& i : computation->instructions()) {
-    if (i->name == d.seed) return i.get();
-  }
-  return nullptr;
+  return computation == nullptr ? nullptr : value_named(*computation, d.seed);
 }
 
 /// The extent of the dimension that is streamed; 0 if there is no such value.

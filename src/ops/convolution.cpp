@@ -153,15 +153,22 @@ std::vector<OperandDimension> roles_of_convolution(const Instruction& convolutio
   std::vector<OperandDimension> roles(convolution.operand(operand).shape.dims.size());
   const auto at = [&](int64_t d) -> OperandDimension& { return roles[d]; };
   if (a.dim_labels.find('?') != std::string::npos) return roles;
+  // Groups are blocks of the result's features, each of which reads one block of the input's features or batch.
+  const int64_t groups = std::max(a.feature_group_count, a.batch_group_count);
+  const int64_t features = convolution.shape.dims[a.output_feature] / groups;
+  const auto in_groups = [&](int64_t d) {
+    return blocked(a.output_feature, convolution.operand(operand).shape.dims[d] / groups, features);
+  };
   if (operand == 1) {
-    if (a.batch_group_count == 1) at(a.kernel_output_feature) = pointwise(a.output_feature);
+    at(a.kernel_output_feature) =
+        a.batch_group_count == 1 ? pointwise(a.output_feature) : in_groups(a.kernel_output_feature);
     at(a.kernel_input_feature) = reduced(0);
     for (size_t w = 0; w < a.kernel_spatial.size(); ++w) at(a.kernel_spatial[w]) = reduced(static_cast<int64_t>(w) + 1);
     return roles;
   }
-  if (a.batch_group_count == 1) at(a.input_batch) = pointwise(a.output_batch);
+  at(a.input_batch) = a.batch_group_count == 1 ? pointwise(a.output_batch) : in_groups(a.input_batch);
   // Batch groups contain all features, as in the gradient of a depthwise kernel.
-  if (a.feature_group_count == 1) at(a.input_feature) = reduced(0);
+  at(a.input_feature) = a.feature_group_count == 1 ? reduced(0) : in_groups(a.input_feature);
   for (size_t w = 0; w < a.input_spatial.size(); ++w) {
     at(a.input_spatial[w]) = under_window(a.window, w, a.output_spatial[w]);
   }
@@ -183,10 +190,19 @@ void clip_to_rows_of_convolution(const Instruction& original, const RowPiece& pi
   clip_window(original, piece, rows, at_edges, convolution.window, static_cast<size_t>(w - spatial.begin()));
 }
 
+/// Slices of the result's features are whole groups.
+void keep_whole_groups(const Instruction& original, int64_t d, int64_t size, Attributes& attributes) {
+  auto& convolution = std::get<ConvolutionAttributes>(attributes);
+  if (d != convolution.output_feature) return;
+  for (int64_t* const groups : {&convolution.feature_group_count, &convolution.batch_group_count}) {
+    if (*groups > 1) *groups = *groups * size / original.shape.dims[d];
+  }
+}
+
 constexpr Slicing kConvolutionSlicing{.roles = roles_of_convolution,
                                       .sliceable = Sliceable::kInStep,
                                       .whole = ReadWhole::kSecond,
-                                      .adapt = keep_attributes,
+                                      .adapt = keep_whole_groups,
                                       .folds = folds_of_convolution,
                                       .positions = no_positions,
                                       .rows = {.pieces = rows_under_windows, .adapt = clip_to_rows_of_convolution}};

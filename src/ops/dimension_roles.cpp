@@ -1,6 +1,7 @@
 #include "ops/dimension_roles.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "ops/op_rule.h"
 #include "ops/window.h"
@@ -30,6 +31,13 @@ std::vector<OperandDimension> operand_roles(const Instruction& instruction, size
 
 OperandDimension pointwise(int64_t result_dimension, int64_t stride, int64_t offset) {
   return {.role = DimensionRole::kPointwise, .result_dimension = result_dimension, .stride = stride, .offset = offset};
+}
+
+OperandDimension blocked(int64_t result_dimension, int64_t block, int64_t result_block) {
+  return {.role = DimensionRole::kBlocked,
+          .result_dimension = result_dimension,
+          .block = block,
+          .result_block = result_block};
 }
 
 OperandDimension reduced(int64_t fold) { return {.role = DimensionRole::kReduced, .fold = fold}; }
@@ -66,8 +74,14 @@ std::vector<OperandDimension> regrouped_dimensions(const Instruction& instructio
   for (size_t d = 0; d < roles.size(); ++d) {
     if (dims[d] != 1) {
       while (r < result.size() && (result_before < before || result[r] == 1)) result_before *= result[r++];
-      if (r < result.size() && result_before == before && result[r] == dims[d]) {
-        roles[d] = pointwise(static_cast<int64_t>(r));
+      if (r < result.size() && result_before == before) {
+        const int64_t blocks = std::gcd(dims[d], result[r]);
+        const auto same = static_cast<int64_t>(r);
+        if (result[r] == dims[d]) {
+          roles[d] = pointwise(same);
+        } else if (blocks > 1) {
+          roles[d] = blocked(same, dims[d] / blocks, result[r] / blocks);
+        }
       }
     }
     before *= dims[d];

@@ -192,8 +192,13 @@ bool split_dynamic_slice(SplitOperation& split, Attributes& attributes) {
   return true;
 }
 
+/// An update that covers a part of a dimension can't be split like the dimension.
 bool split_update(SplitOperation& split, Attributes&) {
   split.indices = 2;
+  const int64_t rank = std::ssize(split.operands) - 2;
+  for (int64_t d = 1; d <= rank; ++d) {
+    if (split.operands[0].number(d) != split.operands[1].number(d)) return false;
+  }
   return true;
 }
 

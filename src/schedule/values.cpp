@@ -42,21 +42,11 @@ const Instruction* ValueTable::caller(const Computation& c) const {
   return found == caller_.end() ? nullptr : found->second.first;
 }
 
-ValueId ValueTable::find(ValueId v) {
-  while (up_[v] != v) {
-    ValueId& up = up_[v];
-    up = up_[up];
-    v = up;
-  }
-  return v;
-}
-
 ValueId ValueTable::add(const LeafRef& named_after, int64_t bytes, bool in_host) {
   refs_.push_back(named_after);
   bytes_.push_back(bytes);
   in_host_.push_back(in_host);
-  up_.push_back(static_cast<ValueId>(up_.size()));
-  return up_.back();
+  return static_cast<ValueId>(sets_.add());
 }
 
 ValueId ValueTable::own(const Instruction& i, int64_t leaf) {
@@ -111,7 +101,7 @@ void ValueTable::fold_loop(const Instruction& loop) {
   const int64_t count = leaf_count(loop.shape);
   for (int64_t l = 0; l < count; ++l) {
     const ValueId carry = own(loop, l);
-    if (of(body.root, l) == find(carry)) up_[find(carry)] = of(loop.operands[0], l);
+    if (of(body.root, l) == find(carry)) join(of(loop.operands[0], l), carry);
   }
 }
 
@@ -127,7 +117,7 @@ void ValueTable::fold_conditional(const Instruction& conditional) {
       all = all && (same == kNoId || same == v);
       same = v;
     }
-    if (all && same != kNoId) up_[own(conditional, l)] = same;
+    if (all && same != kNoId) join(same, own(conditional, l));
   }
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analysis/partitioning.h"
+#include "base/disjoint_sets.h"
 #include "region/work.h"
 
 namespace lowtide::engine {
@@ -41,7 +42,9 @@ class ValueTable {
   const Instruction* caller(const Computation& c) const;
 
  private:
-  ValueId find(ValueId v);
+  ValueId find(ValueId v) { return static_cast<ValueId>(sets_.find(static_cast<size_t>(v))); }
+  /// From now on v is `as`.
+  void join(ValueId as, ValueId v) { sets_.join(static_cast<size_t>(as), static_cast<size_t>(v)); }
   ValueId own(const Instruction& i, int64_t leaf);
   void fold_loop(const Instruction& loop);
   void fold_conditional(const Instruction& conditional);
@@ -50,7 +53,7 @@ class ValueTable {
   std::vector<LeafRef> refs_;
   std::vector<int64_t> bytes_;
   std::vector<bool> in_host_;
-  std::vector<ValueId> up_;             ///< union-find
+  DisjointSets sets_;                   ///< of values that turned out to be one
   std::vector<int32_t> first_;          ///< by instruction id: its first entry in of_leaf_; kNoId: not asked
   std::vector<ValueId> of_leaf_, own_;  ///< by leaf; kNoId: not asked yet
   std::vector<bool> is_view_;           ///< by instruction id

@@ -25,7 +25,8 @@ const Instruction& find(const Module& module, const std::string& name) {
   return *module.entry->root;
 }
 
-/// "p1" pointwise with result dimension 1, "p1*2+3" from slice 2 c + 3, "w0-1~2" a window, "r" reduced, "o" opaque.
+/// "p1" pointwise with result dimension 1, "p1*2+3" from slice 2 c + 3, "w0-1~2" a window, "b0:2/3"
+/// blocks of 2 for blocks of 3 of the result, "r" reduced, "o" opaque.
 std::string roles(const Module& module, const std::string& name, size_t operand) {
   std::string text;
   for (const OperandDimension& role : operand_roles(find(module, name), operand)) {
@@ -35,11 +36,14 @@ std::string roles(const Module& module, const std::string& name, size_t operand)
       case DimensionRole::kOpaque: text += "o"; continue;
       case DimensionRole::kPointwise: text += "p"; break;
       case DimensionRole::kWindowed: text += "w"; break;
+      case DimensionRole::kBlocked: text += "b"; break;
     }
     text += std::to_string(role.result_dimension);
     if (role.stride != 1) text += "*" + std::to_string(role.stride);
     if (role.offset != 0) text += (role.offset > 0 ? "+" : "") + std::to_string(role.offset);
     if (role.reach != 0) text += "~" + std::to_string(role.reach);
+    if (role.role == DimensionRole::kBlocked)
+      text += ":" + std::to_string(role.block) + "/" + std::to_string(role.result_block);
   }
   return text;
 }
@@ -65,8 +69,8 @@ TEST(DimensionRoles, IndexMaps) {
   EXPECT_EQ(roles(*m, "c", 1), "p0-4 p1");
   EXPECT_EQ(roles(*m, "p", 0), "p0 p1-2");
   EXPECT_EQ(roles(*m, "q", 0), "p0 o");
-  EXPECT_EQ(roles(*m, "split", 0), "p0 o");
-  EXPECT_EQ(roles(*m, "joined", 0), "o o");
+  EXPECT_EQ(roles(*m, "split", 0), "p0 b1:3/1");
+  EXPECT_EQ(roles(*m, "joined", 0), "b0:1/6 o");
 }
 
 TEST(DimensionRoles, FoldsAndProducts) {
@@ -82,6 +86,21 @@ TEST(DimensionRoles, FoldsAndProducts) {
   EXPECT_EQ(roles(*m, "w", 0), "p0 w1*2-1~2 p2");
   EXPECT_EQ(roles(*m, "d", 0), "p0 p1 r");
   EXPECT_EQ(roles(*m, "d", 1), "p2 r p0");
+}
+
+TEST(DimensionRoles, GroupsOfConvolutions) {
+  const auto m = with_body(R"(
+  x = f32[2,9,8] parameter(0)
+  k = f32[3,2,12] parameter(1)
+  f = f32[2,9,12] convolution(x, k), window={size=3 pad=1_1}, dim_labels=b0f_0io->b0f, feature_group_count=4
+  y = f32[6,9,5] parameter(2)
+  l = f32[3,5,12] parameter(3)
+  ROOT b = f32[2,9,12] convolution(y, l), window={size=3 pad=1_1}, dim_labels=b0f_0io->b0f, batch_group_count=3
+)");
+  EXPECT_EQ(roles(*m, "f", 0), "p0 w1-1~2 b2:2/3");
+  EXPECT_EQ(roles(*m, "f", 1), "r r p2");
+  EXPECT_EQ(roles(*m, "b", 0), "b2:2/4 w1-1~2 r");
+  EXPECT_EQ(roles(*m, "b", 1), "r r b2:4/4");
 }
 
 TEST(DimensionRoles, GatherAndScatter) {

@@ -44,7 +44,7 @@ std::optional<SlicedOperand> operand_along(const Instruction& i, size_t d) {
     const std::vector<OperandDimension> roles = operand_roles(i, k);
     for (size_t j = 0; j < roles.size(); ++j) {
       const OperandDimension& role = roles[j];
-      if (role.role == DimensionRole::kOpaque) return {};
+      if (role.role == DimensionRole::kOpaque || role.role == DimensionRole::kBlocked) return {};
       const bool walks = role.role == DimensionRole::kPointwise || role.role == DimensionRole::kWindowed;
       if (!walks || role.result_dimension != static_cast<int64_t>(d)) continue;
       const bool plain = role.is_in_step() && i.operand(k).shape.dims[j] == i.shape.dims[d];

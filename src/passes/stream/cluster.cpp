@@ -102,14 +102,22 @@ class Grower {
     const Instruction& i = graph_.at(array.place);
     if (is_loop(i)) return !alone_ && add_loop(array.place, static_cast<size_t>(array.leaf), d);
     if (cluster_.is_member(array.place) || cluster_.members.size() >= kMostMembers) return false;
-    if (!can_be_made_by_slices(i, d)) return false;
-    if (common_extents(i)->dims[d] != cluster_.extent) return false;
+    if (!can_be_made_by_slices(i, d, cluster_.extent) || !fits(*common_extents(i), d, i)) return false;
     StreamMember member{.leaves = Dims(i.shape.is_tuple() ? i.shape.elements.size() : 1, d)};
     for (size_t k = 0; k < i.operands.size(); ++k) {
       int64_t j = kWhole;
-      member.reads.push_back(operand_in_step(i, k, d, j) == InStep::kYes ? j : kWhole);
+      member.reads.push_back(operand_in_step(i, k, d, j, cluster_.extent) == InStep::kYes ? j : kWhole);
     }
     return insert(array.place, std::move(member));
+  }
+
+  /// Do the slices divide dimension d of the array that i computes? Blocks of several elements have no positions, and
+  /// are for convolutions: a dot gets dimensions of its own instead (passes/rules/split_merged_dimensions.h). In a
+  /// product they may be summed in another order.
+  bool fits(const Shape& shape, int64_t d, const Instruction& i) const {
+    if (shape.dims[d] == cluster_.extent) return true;
+    if (shape.dims[d] % cluster_.extent != 0 || has_positions(i, d) || i.opcode == Opcode::kDot) return false;
+    return i.opcode != Opcode::kConvolution || !in_order_;
   }
 
   /// Slices element `leaf` of a loop's state along d, in addition to those sliced already.
@@ -124,6 +132,7 @@ class Grower {
     if (leaves[leaf] == d || refused_.contains(place)) return false;
     if (loop.frontend_attributes == kTilesAttribute) return false;
     leaves[leaf] = d;
+    if (loop.shape.elements[leaf].dims[d] != cluster_.extent) return false;
     auto walk = walk_loop(loop, leaves, cluster_.extent);
     const bool allowed = walk != nullptr && (!in_order_ || walk_keeps_order(*walk));
     if (!allowed || graph_.reads(place).size() != leaves.size()) {
@@ -211,12 +220,14 @@ class Grower {
     const auto operand = static_cast<size_t>(read.operand);
     for (int64_t r = 0; r < extents->rank(); ++r) {
       int64_t j = -1;
-      if (operand_in_step(user, operand, r, j) == InStep::kYes && j == mine) {
+      if (operand_in_step(user, operand, r, j, cluster_.extent) == InStep::kYes && j == mine) {
         add({read.user, 0}, r);
         return;
       }
     }
     const std::optional<Fold> fold = alone_ ? std::nullopt : folded_along(user, operand, mine);
+    const bool is_blocked = shape_of(graph_, {read.def, read.leaf}).dims[mine] != cluster_.extent;
+    if (is_blocked && (user.opcode != Opcode::kConvolution || in_order_)) return;
     if (fold && is_allowed(user, operand, mine)) add_fold(read.user, *fold);
   }
 

@@ -33,6 +33,9 @@ struct Stay {
   int32_t first = 0, last = 0;
 };
 
+/// A slice of an array whose dimension was merged with inner ones, or consists of groups, is a block of several
+/// elements along it: the dimension's extent divided by the cluster's.
+///
 /// Members that read a sum, or any other value that needs all slices, are computed in a later pass, which recomputes
 /// the slices that it reads and that are not stored.
 struct StreamCluster {
@@ -56,6 +59,8 @@ struct StreamCluster {
     return member == members.end() ? kWhole : member->second.leaves[array.leaf];
   }
   bool is_sum(GraphLeaf array) const { return dimension_of(array) == kSummed; }
+  /// Elements of a slice along the array's dimension d.
+  int64_t block_of(const Shape& array, int64_t d) const { return array.dims[d] / extent; }
   /// The sum in whose accumulator the tiles add up this one: itself, or the last that goes on from it.
   GraphLeaf accumulator_of(GraphLeaf sum) const;
   /// Can the pass read all slices of it from memory?

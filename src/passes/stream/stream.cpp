@@ -371,16 +371,21 @@ std::vector<StreamCandidate> stream_candidates(const Module& module, const Targe
   return found;
 }
 
+Instruction* value_named(const Computation& computation, std::string_view name) {
+  const auto& all = computation.instructions();
+  const auto found = std::ranges::find_if(all, [&](const auto& i) { return i->name == name; });
+  return found == all.end() ? nullptr : found->get();
+}
+
 Result<PassResult> stream(Module& module, const Target& target, const StreamDecision& decision) {
   const auto fault = [&](std::string_view what) {
     return Status(Fault::kInput, fmt::format("`{}`: {}", to_text(decision), what));
   };
   Computation* computation = module.find_computation(decision.computation);
   if (computation == nullptr) return fault("the module has no such computation");
-  const auto& all = computation->instructions();
-  const auto seed = std::ranges::find_if(all, [&](const auto& i) { return i->name == decision.seed; });
-  if (seed == all.end()) return fault("the computation has no such value");
-  const Shape& shape = (*seed)->shape;
+  Instruction* const seed = value_named(*computation, decision.seed);
+  if (seed == nullptr) return fault("the computation has no such value");
+  const Shape& shape = seed->shape;
   if (!shape.is_array() || decision.dimension < 0 || decision.dimension >= shape.rank()) {
     return fault("the value has no such dimension");
   }
@@ -390,7 +395,7 @@ Result<PassResult> stream(Module& module, const Target& target, const StreamDeci
   }
   if (decision.all_layers) {
     const auto states_of = [&](const ValueGraph& graph) { return States(module, target).of(graph); };
-    const int64_t count = stream_layers(**seed, target, decision, states_of);
+    const int64_t count = stream_layers(*seed, target, decision, states_of);
     if (count == 0) return fault("the value can't be made slice by slice along this dimension in all layers");
     return PassResult{
         .changed = true,
@@ -400,7 +405,7 @@ Result<PassResult> stream(Module& module, const Target& target, const StreamDeci
   const ValueGraph graph(*computation, target);
   const std::vector<ValueState> states = States(module, target).of(graph);
   if (decision.windows) {
-    const RowCluster cluster = grow_rows(graph, states, array_behind(graph, **seed), decision.dimension);
+    const RowCluster cluster = grow_rows(graph, states, array_behind(graph, *seed), decision.dimension);
     if (cluster.members.empty()) return fault("the value can't be made row by row along this dimension");
     if (decision.tile > cluster.last - cluster.first) return fault("no tile as large lies between the edges");
     const RowWeight weight = weigh_rows(graph, states, cluster);
@@ -414,7 +419,7 @@ Result<PassResult> stream(Module& module, const Target& target, const StreamDeci
                             decision.tile, cluster.last - cluster.first, weight.hidden_bytes / 1048576)};
   }
   const StreamCluster cluster =
-      grow_cluster(graph, states, array_behind(graph, **seed), decision.dimension, options_of(decision));
+      grow_cluster(graph, states, array_behind(graph, *seed), decision.dimension, options_of(decision));
   if (cluster.members.empty()) return fault("the value can't be made slice by slice along this dimension");
   if (module.sums_in_order && !tile_keeps_order(graph, cluster, decision.tile)) {
     return fault("tiles of so few slices would be summed otherwise than the whole");

@@ -84,6 +84,9 @@ std::vector<StreamCandidate> stream_candidates(const Module& module, const Targe
                                                const std::vector<const Instruction*>& seeds,
                                                const StreamCandidateOptions& options = {});
 
+/// The computation's value of this name; null if it has none.
+Instruction* value_named(const Computation& computation, std::string_view name);
+
 /// An error if there is no such value, or if it can't be streamed in this way.
 Result<PassResult> stream(Module& module, const Target& target, const StreamDecision& decision);
 

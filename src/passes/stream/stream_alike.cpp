@@ -9,12 +9,6 @@
 namespace lowtide::engine {
 namespace {
 
-const Instruction* find(const Computation& computation, const std::string& name) {
-  const auto& all = computation.instructions();
-  const auto found = std::ranges::find_if(all, [&](const auto& i) { return i->name == name; });
-  return found == all.end() ? nullptr : found->get();
-}
-
 Status unlike(const std::string& what) { return {Fault::kInput, "the programs differ at " + what}; }
 
 /// Maps a cluster of one graph to another graph.
@@ -86,8 +80,8 @@ Result<PassResult> stream_alike(Module& module, const Module& like, const Target
   Computation* computation = module.find_computation(decision.computation);
   const Computation* pattern = like.find_computation(decision.computation);
   if (computation == nullptr || pattern == nullptr) return unlike(decision.computation);
-  const Instruction* there = find(*computation, decision.seed);
-  const Instruction* seed = find(*pattern, decision.seed);
+  const Instruction* there = value_named(*computation, decision.seed);
+  const Instruction* seed = value_named(*pattern, decision.seed);
   if (there == nullptr || seed == nullptr || there->shape.rank() != seed->shape.rank()) return unlike(decision.seed);
   const ValueGraph from(*pattern, target), to(*computation, target);
   const std::vector<ValueState> states = decide_values(from, {});

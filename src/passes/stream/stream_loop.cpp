@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ops/combiner.h"
+#include "ops/dimension_roles.h"
 #include "passes/stream/between_passes.h"
 #include "passes/stream/continued_sums.h"
 #include "passes/stream/keep_order.h"
@@ -220,8 +221,10 @@ class SliceStreamer {
     SliceWriter& writer = tile.writer;
     slices_.clear();
     clones_.clear();
+    starts_.clear();
     const auto slice = [&](const std::pair<Instruction*, int64_t>& sliced, Instruction* array) {
-      slices_[sliced] = writer.slices_from(*array, sliced.second, *tile.at, tile.size);
+      const int64_t block = cluster_.block_of(array->shape, sliced.second);
+      slices_[sliced] = writer.slices_from(*array, sliced.second, *start_of(tile, block), tile.size * block);
     };
     for (size_t k = 0; k < plan_.sliced.size(); ++k) slice(plan_.sliced[k], tile.sliced[k]);
     for (size_t k = 0; k < plan_.outputs.size(); ++k) {
@@ -252,8 +255,18 @@ class SliceStreamer {
     }
     for (size_t k = 0; k < plan_.outputs.size(); ++k) {
       const int64_t d = cluster_.dimension_of(plan_.outputs[k]);
-      tile.outputs[k] = writer.updated(*tile.outputs[k], *clones_.at(plan_.outputs[k]), d, *tile.at);
+      Instruction* start = start_of(tile, cluster_.block_of(tile.outputs[k]->shape, d));
+      tile.outputs[k] = writer.updated(*tile.outputs[k], *clones_.at(plan_.outputs[k]), d, *start);
     }
+  }
+
+  /// Where the tile begins in an array whose slices are blocks of so many elements.
+  Instruction* start_of(Tile& tile, int64_t block) {
+    if (block == 1) return tile.at;
+    Instruction*& start = starts_[block];
+    if (start == nullptr)
+      start = tile.writer.append(Opcode::kMultiply, tile.at->shape, {tile.at, tile.writer.integer(block)});
+    return start;
   }
 
   Instruction*& sum_of(Tile& tile, GraphLeaf array) {
@@ -308,14 +321,15 @@ class SliceStreamer {
     auto copy = copy_of(original);
     for (size_t k = 0; k < copy->operands.size(); ++k) copy->operands[k] = operand_of(original, member, k);
     const int64_t d = member.leaves[0];
+    const int64_t size = tile.size * cluster_.block_of(*common_extents(original), d);
     if (original.shape.is_tuple()) {
-      for (Shape& leaf : copy->shape.elements) leaf = slices_shape(leaf, d, tile.size);
+      for (Shape& leaf : copy->shape.elements) leaf = slices_shape(leaf, d, size);
     } else {
-      copy->shape = slices_shape(original.shape, d, tile.size);
+      copy->shape = slices_shape(original.shape, d, size);
     }
-    adapt_to_slice(original, d, tile.size, copy->attributes);
+    adapt_to_slice(original, d, size, copy->attributes);
     const Appender here = tile.writer.appender();
-    count_operand_from(original, d, tile.size, *copy, tile.at, here);
+    count_operand_from(original, d, size, *copy, tile.at, here);
     return count_result_from(original, d, tile.writer.append(std::move(copy)), tile.at, here);
   }
 
@@ -418,7 +432,8 @@ class SliceStreamer {
   std::map<std::pair<Instruction*, int64_t>, Instruction*> slices_;
   std::map<Instruction*, Instruction*> wholes_;
   std::map<GraphLeaf, Instruction*> clones_;
-  std::map<int32_t, Instruction*> anew_;  ///< by place
+  std::map<int32_t, Instruction*> anew_;    ///< by place
+  std::map<int64_t, Instruction*> starts_;  ///< results of start_of()
 };
 
 }  // namespace

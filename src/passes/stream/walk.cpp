@@ -53,7 +53,7 @@ bool may_be_absent(const Instruction& user, size_t operand, int64_t d) {
 
 }  // namespace
 
-InStep operand_in_step(const Instruction& user, size_t operand, int64_t d, int64_t& operand_dimension) {
+InStep operand_in_step(const Instruction& user, size_t operand, int64_t d, int64_t& operand_dimension, int64_t parts) {
   const Shape& shape = user.operand(operand).shape;
   const Shape* const result = common_extents(user);
   if (!shape.is_array() || result == nullptr) return InStep::kNo;
@@ -61,9 +61,11 @@ InStep operand_in_step(const Instruction& user, size_t operand, int64_t d, int64
   InStep in_step = InStep::kAbsent;
   for (size_t j = 0; j < roles.size(); ++j) {
     const OperandDimension& role = roles[j];
-    const bool walks = role.role == DimensionRole::kPointwise || role.role == DimensionRole::kWindowed;
+    const bool is_blocked = role.role == DimensionRole::kBlocked;
+    const bool walks = role.role == DimensionRole::kPointwise || role.role == DimensionRole::kWindowed || is_blocked;
     if (!walks || role.result_dimension != d) continue;
-    const bool plain = role.is_in_step() && shape.dims[j] == result->dims[d];
+    const bool plain = is_blocked ? parts > 0 && shape.dims[j] / role.block % parts == 0
+                                  : role.is_in_step() && shape.dims[j] == result->dims[d];
     if (!plain || in_step == InStep::kYes) return InStep::kNo;
     in_step = InStep::kYes;
     operand_dimension = static_cast<int64_t>(j);
@@ -72,14 +74,14 @@ InStep operand_in_step(const Instruction& user, size_t operand, int64_t d, int64
   return InStep::kNo;
 }
 
-bool can_be_made_by_slices(const Instruction& i, int64_t d) {
+bool can_be_made_by_slices(const Instruction& i, int64_t d, int64_t parts) {
   const Shape* const extents = common_extents(i);
   const Sliceable sliceable = slicing_of(i).sliceable;
   if (extents == nullptr || sliceable == Sliceable::kNever || !is_plain(i) || d >= extents->rank()) return false;
   bool walks = sliceable == Sliceable::kAlways;
   for (size_t k = 0; k < i.operands.size(); ++k) {
     int64_t j = 0;
-    const InStep in_step = operand_in_step(i, k, d, j);
+    const InStep in_step = operand_in_step(i, k, d, j, parts);
     if (in_step == InStep::kNo) return false;
     walks |= in_step == InStep::kYes;
   }

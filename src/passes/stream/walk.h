@@ -16,12 +16,16 @@ enum class InStep : uint8_t {
   kAbsent,  ///< every slice of the result reads the operand whole
   kYes,
 };
-InStep operand_in_step(const Instruction& user, size_t operand, int64_t d, int64_t& operand_dimension);
+/// parts: into so many equal parts both dimensions are divided, if their slices correspond only in blocks; 0: they have
+/// to correspond one by one.
+InStep operand_in_step(const Instruction& user, size_t operand, int64_t d, int64_t& operand_dimension,
+                       int64_t parts = 0);
 
-/// Can the result, or each of its arrays, be computed slice by slice along d, with each operand read in step or whole?
+/// Can the result, or each of its arrays, be computed slice by slice (or part by part, as in operand_in_step) along d,
+/// with each operand read in step or whole?
 /// Slices of such an instruction differ from the whole in their shapes, and in attributes that its row rule adapts
 /// (ops/slicing.h).
-bool can_be_made_by_slices(const Instruction& i, int64_t d);
+bool can_be_made_by_slices(const Instruction& i, int64_t d, int64_t parts = 0);
 
 /// Adapts the attributes of `original` to an instruction that computes `size` slices along d of its result.
 void adapt_to_slice(const Instruction& original, int64_t d, int64_t size, Attributes& attributes);
