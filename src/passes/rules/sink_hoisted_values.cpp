@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <ranges>
+#include <unordered_set>
 
 #include "analysis/evaluations.h"
 #include "analysis/leaf_bytes.h"
@@ -45,11 +46,13 @@ class RecipeFinder {
     if (!value.shape.is_array() || recipe.ops.size() > kMostRecipeOps) return false;
     const bool free = is_carried(value) || is_kept(value, loop_);
     const bool small = value_bytes(value) * static_cast<double>(kSmallPart) < bytes_;
-    if (may_be_repeated(value) && !free && value_bytes(value) >= kFewBytes) {
+    const bool is_tried = !free && value_bytes(value) >= kFewBytes && !not_repeated_.contains(&value);
+    if (is_tried && may_be_repeated(value)) {
       // A small value may be an input itself, if its operands would keep more bytes live.
       const RecipeTrail::Place before = trail_.place();
       if (expand(value) && (!small || recipe.bytes - before.bytes < value_bytes(value))) return true;
       trail_.return_to(before);
+      not_repeated_.insert(&value);  // else each of its readers would try all that it depends on again
     }
     if (!small && !free) return false;
     recipe.inputs.push_back(&value);
@@ -78,6 +81,7 @@ class RecipeFinder {
   const Cost& cost_;
   double bytes_;
   RecipeTrail trail_;
+  std::unordered_set<const Instruction*> not_repeated_;  ///< tried in vain
 };
 
 /// Elements that the body reads of element k in an iteration.
