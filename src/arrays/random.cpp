@@ -342,9 +342,7 @@ array categorical(const array& logits, int axis, const std::optional<array>& key
   return drawn(logits, d, without(logits.shape(), d), key, s);
 }
 
-array permutation(int x, const std::optional<array>& key, StreamOrDevice s) {
-  return argsort(bits({x}, 4, key, s), s);
-}
+array permutation(int x, const std::optional<array>& key, StreamOrDevice s) { return argsort(bits({x}, 4, key, s), s); }
 array permutation(const array& x, int axis, const std::optional<array>& key, StreamOrDevice s) {
   return take(x, permutation(static_cast<int>(x.shape(axis)), key, s), axis, s);
 }
