@@ -20,6 +20,10 @@ namespace lazy {
 namespace {
 
 constexpr int64_t kMapped = 256 << 10;  ///< blocks of at least this capacity are separate mappings
+constexpr size_t kHugePage = size_t{2} << 20;
+constexpr size_t kInHugePages = 2 * kHugePage;  ///< at least
+/// A process that never had this much live may still hold it, most of it cached.
+constexpr int64_t kAlwaysHeld = 64 << 20;
 /// The most that cached plans may weigh, and a plan's fixed weight, in instructions: an instruction takes about 2 KiB,
 /// and a plan as much as 25 in addition.
 constexpr int64_t kMostWeight = 200'000, kWeightOfAny = 25;
@@ -29,11 +33,30 @@ int64_t capacity_for(int64_t bytes) {
   return std::max<int64_t>(unit, (bytes + unit - 1) / unit * unit);
 }
 
+/// A mapping of its own; a large one begins at a huge page and asks for huge ones, which are zeroed at several times the
+/// speed of small ones.
+void* map(size_t bytes) {
+  const size_t unit = bytes >= kInHugePages ? kHugePage : 0;
+  void* const mapped = mmap(nullptr, bytes + unit, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapped == MAP_FAILED) return nullptr;
+  if (unit == 0) return mapped;
+  const size_t before = -reinterpret_cast<uintptr_t>(mapped) % unit;
+  std::byte* const data = static_cast<std::byte*>(mapped) + before;
+  if (before > 0) munmap(mapped, before);
+  munmap(data + bytes, unit - before);
+  madvise(data, bytes, MADV_HUGEPAGE);
+  return data;
+}
+
 void* take(int64_t capacity) {
   if (capacity < kMapped) return std::aligned_alloc(64, static_cast<size_t>(capacity));
-  void* const data =
-      mmap(nullptr, static_cast<size_t>(capacity), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  return data == MAP_FAILED ? nullptr : data;
+  return map(static_cast<size_t>(capacity));
+}
+
+/// Lets the machine take the pages of a cached block where it is short of memory; with huge pages this costs next to
+/// nothing, and nothing later where it wasn't.
+void lend(void* data, int64_t capacity) {
+  if (static_cast<size_t>(capacity) >= kInHugePages) madvise(data, static_cast<size_t>(capacity), MADV_FREE);
 }
 
 void give_back(void* data, int64_t capacity) {
@@ -57,33 +80,34 @@ void Memory::count(int64_t bytes) {
   ++stats_.num_allocs;
 }
 
+size_t Memory::room_beside(int64_t live) const {
+  return std::min(cache_limit_, static_cast<size_t>(std::max({most_live_, kAlwaysHeld, live}) - live));
+}
+
 std::shared_ptr<Block> Memory::allocate(int64_t bytes) {
   auto block = std::make_shared<Block>();
-  const int64_t capacity = capacity_for(bytes);
-  {
-    const std::lock_guard lock(mutex_);
-    const auto kept = kept_.lower_bound(capacity);
-    if (kept != kept_.end() && kept->first <= capacity + capacity / 8 &&
-        (kept->first >= kMapped) == (capacity >= kMapped)) {
-      block->capacity = kept->first;
-      block->data = kept->second->data;
-      order_.erase(kept->second);
-      cache_bytes_ -= static_cast<size_t>(kept->first);
-      kept_.erase(kept);
-    }
-  }
-  if (!block->data) {
-    block->data = take(capacity);
-    if (!block->data) {
-      clear();
-      block->data = take(capacity);
-    }
-    if (!block->data)
-      throw limit_error("an array of " + std::to_string(bytes) + " bytes: the machine hasn't the memory", bytes, 0);
-    block->capacity = capacity;
-  }
   block->bytes = bytes;
+  block->capacity = capacity_for(bytes);
   const std::lock_guard lock(mutex_);
+  const auto kept = kept_.lower_bound(block->capacity);
+  if (kept != kept_.end() && kept->first <= block->capacity + block->capacity / 8 &&
+      (kept->first >= kMapped) == (block->capacity >= kMapped)) {
+    block->capacity = kept->first;
+    block->data = kept->second->data;
+    order_.erase(kept->second);
+    cache_bytes_ -= static_cast<size_t>(kept->first);
+    kept_.erase(kept);
+  }
+  shrink_to(room_beside(live_ + block->capacity));
+  if (!block->data) block->data = take(block->capacity);
+  if (!block->data) {
+    shrink_to(0);
+    block->data = take(block->capacity);
+  }
+  if (!block->data)
+    throw limit_error("an array of " + std::to_string(bytes) + " bytes: the machine hasn't the memory", bytes, 0);
+  live_ += block->capacity;
+  most_live_ = std::max(most_live_, live_);
   count(bytes);
   return block;
 }
@@ -103,10 +127,12 @@ void Memory::release(Block& block) {
   {
     const std::lock_guard lock(mutex_);
     stats_.bytes_in_use -= block.bytes;
-    if (!block.deleter && static_cast<size_t>(block.capacity) <= cache_limit_) {
+    if (!block.deleter) live_ -= block.capacity;
+    if (!block.deleter && static_cast<size_t>(block.capacity) <= room_beside(live_)) {
+      lend(block.data, block.capacity);
       kept_.emplace(block.capacity, order_.insert(order_.end(), {block.capacity, block.data}));
       cache_bytes_ += static_cast<size_t>(block.capacity);
-      shrink_to(cache_limit_);
+      shrink_to(room_beside(live_));
       return;
     }
   }
@@ -137,7 +163,7 @@ void Memory::clear() {
 size_t Memory::set_cache_limit(size_t bytes) {
   const std::lock_guard lock(mutex_);
   const size_t before = std::exchange(cache_limit_, bytes);
-  shrink_to(bytes);
+  shrink_to(room_beside(live_));
   return before;
 }
 

@@ -53,6 +53,9 @@ class Memory {
 
  private:
   void count(int64_t bytes);
+  /// The most that may be cached beside so much that is live. Both together are never more than what has been live at
+  /// once: the cache raises no process's peak, and a loop that repeats itself maps no memory.
+  size_t room_beside(int64_t live) const;
   void shrink_to(size_t bytes);
   mutable std::mutex mutex_;
   struct Kept {
@@ -61,7 +64,8 @@ class Memory {
   };
   std::list<Kept> order_;                                   ///< oldest first
   std::multimap<int64_t, std::list<Kept>::iterator> kept_;  ///< by capacity
-  size_t cache_bytes_ = 0, cache_limit_ = size_t{64} << 20, limit_ = SIZE_MAX;
+  size_t cache_bytes_ = 0, cache_limit_ = SIZE_MAX, limit_ = SIZE_MAX;
+  int64_t live_ = 0, most_live_ = 0;  ///< capacity of the blocks in use that it mapped, now and at most
   MemoryStats stats_;
 };
 

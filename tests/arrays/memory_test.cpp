@@ -103,6 +103,34 @@ TEST(ArraysMemory, CountsComeBack) {
   set_cache_limit(usual);
 }
 
+TEST(ArraysMemory, CachedBlocksServeAgainAndRaiseNoPeak) {
+  constexpr int kLarge = 50 << 20, kOther = 30 << 20;  // float32: together more than any other test has live
+  const auto made = [](int elements) {
+    const array a = full({elements}, 1.0F);
+    eval(a);
+    return a.data<float>();
+  };
+  clear_cache();
+  const size_t before = get_active_memory();
+  const float* const first = made(kLarge);
+  EXPECT_GE(get_cache_memory(), 4U * kLarge);
+  EXPECT_EQ(made(kLarge), first);
+  made(kOther);  // no cached block has its size: the larger one goes, since both together were never live
+  EXPECT_LE(get_cache_memory(), 4U * kOther + (1U << 20));
+  {
+    const array large = full({kLarge}, 1.0F), other = full({kOther}, 1.0F);
+    eval(large, other);  // now they were
+  }
+  EXPECT_GE(get_cache_memory(), 4U * (kLarge + kOther));
+  const size_t usual = set_cache_limit(4U * kOther);
+  EXPECT_LE(get_cache_memory(), 4U * kOther);
+  made(kLarge);
+  EXPECT_LE(get_cache_memory(), 4U * kOther);  // a block above the limit isn't kept
+  EXPECT_EQ(get_active_memory(), before);
+  set_cache_limit(usual);
+  clear_cache();
+}
+
 TEST(ArraysMemory, EqualGraphsHaveOnePlan) {
   const auto step = [](const array& x, float by) { return sum(exp(x * by) - 1.0F); };
   const array x = ones({77, 3}), y = zeros({77, 3}), other = ones({78, 3});

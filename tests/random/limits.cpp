@@ -17,7 +17,7 @@
 namespace lowtide::engine {
 namespace {
 
-constexpr int64_t kFactors[] = {64, 32, 16, 8, 4, 2};
+constexpr int64_t kFactors[] = {2, 4, 8, 16, 32, 64};
 constexpr double kMostNs = 30e6;  ///< of the interpreter
 constexpr int64_t kMostBytes = 4 << 20;
 constexpr int64_t kPlans = 10;
@@ -30,19 +30,29 @@ int64_t largest_bytes(const Module& module) {
   return largest;
 }
 
-/// Some of the extents larger, by as much as can be run quickly.
+/// Some of the extents larger, by as much as can be run quickly. Factors are tried upwards: a constant of five
+/// dimensions would have a thousand million times its elements at the largest. Not every factor suits a program, but one
+/// does.
 Result<std::unique_ptr<Module>> grown(const Module& module, std::mt19937_64& random) {
   const ModuleExtents extents(module);
   const uint64_t which = random();
+  std::unique_ptr<Module> largest;
+  Status none;
   for (const int64_t factor : kFactors) {
     const auto wish = [&](int32_t atom, int64_t extent) {
       return (which >> (static_cast<uint64_t>(atom) % 64)) % 2 == 0 ? extent : extent * factor;
     };
-    LT_ASSIGN_OR_RETURN(Resized resized, resize(module, extents, wish));
-    if (interpreted_ns(*resized.module) > kMostNs || largest_bytes(*resized.module) > kMostBytes) continue;
-    return std::move(resized.module);
+    Result<Resized> resized = resize(module, extents, wish);
+    if (!resized.ok()) {
+      none = resized.status();
+      continue;
+    }
+    if (!largest) largest = module.clone();
+    if (interpreted_ns(*resized->module) > kMostNs || largest_bytes(*resized->module) > kMostBytes) break;
+    largest = std::move(resized->module);
   }
-  return module.clone();
+  if (!largest) return none;
+  return largest;
 }
 
 Result<CheckedFit> check_at_some_limit(const Module& module, std::mt19937_64& random) {
