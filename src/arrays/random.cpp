@@ -54,6 +54,13 @@ array product(const array& a, const array& b, Dtype dtype, StreamOrDevice s) {
   return as_type(multiply(a, b, s), dtype, s);
 }
 
+/// Is it a computed scalar of this value, which no transformation replaces?
+bool is_scalar(const array& a, float value) {
+  const array::State& state = *a.state();
+  return a.ndim() == 0 && state.stands() && !state.trace && a.is_available() && issubdtype(a.dtype(), number) &&
+         !issubdtype(a.dtype(), complexfloating) && a.item<float>() == value;
+}
+
 /// erfinv of float32 numbers in (-1, 1).
 array unit_normal(const Shape& shape, const std::optional<array>& key, StreamOrDevice s) {
   const array share = elementwise(Op::kUniformOfBits, {words("normal", shape, key, s)}, float32, s);
@@ -104,6 +111,8 @@ array bits(const Shape& shape, int width, const std::optional<array>& key, Strea
 array uniform(const array& low, const array& high, const Shape& shape, Dtype dtype, const std::optional<array>& key,
               StreamOrDevice s) {
   check_float("uniform", dtype);
+  // Between 0 and 1 the numbers are neither multiplied nor moved, which takes a third of the time in bfloat16.
+  if (is_scalar(low, 0) && is_scalar(high, 1)) return uniform(shape, dtype, key, s);
   const array least = as_type(low, dtype, s), range = subtract(as_type(high, dtype, s), least, s);
   if (broadcast_shape("uniform", shape, range.shape()) != shape)
     fault("uniform", "found bounds of shape {}, which can't be broadcast to {}", to_string(range.shape()),

@@ -22,8 +22,7 @@ namespace {
 constexpr int64_t kMapped = 256 << 10;  ///< blocks of at least this capacity are separate mappings
 constexpr size_t kHugePage = size_t{2} << 20;
 constexpr size_t kInHugePages = 2 * kHugePage;  ///< at least
-/// A process that never had this much live may still hold it, most of it cached.
-constexpr int64_t kAlwaysHeld = 64 << 20;
+constexpr int64_t kHeldBeside = 64 << 20;  ///< what a process may hold beyond the most that it had live
 /// The most that cached plans may weigh, and a plan's fixed weight, in instructions: an instruction takes about 2 KiB,
 /// and a plan as much as 25 in addition.
 constexpr int64_t kMostWeight = 200'000, kWeightOfAny = 25;
@@ -81,7 +80,7 @@ void Memory::count(int64_t bytes) {
 }
 
 size_t Memory::room_beside(int64_t live) const {
-  return std::min(cache_limit_, static_cast<size_t>(std::max({most_live_, kAlwaysHeld, live}) - live));
+  return std::min(cache_limit_, static_cast<size_t>(std::max(most_live_, live) + kHeldBeside - live));
 }
 
 std::shared_ptr<Block> Memory::allocate(int64_t bytes) {

@@ -53,8 +53,8 @@ class Memory {
 
  private:
   void count(int64_t bytes);
-  /// The most that may be cached beside so much that is live. Both together are never more than what has been live at
-  /// once: the cache raises no process's peak, and a loop that repeats itself maps no memory.
+  /// The most that may be cached beside so much that is live. Both together are never much more than what has been live
+  /// at once: the cache hardly raises a process's peak, and a loop that repeats itself maps no memory.
   size_t room_beside(int64_t live) const;
   void shrink_to(size_t bytes);
   mutable std::mutex mutex_;
