@@ -24,7 +24,7 @@ LOWTIDE_PUBLIC size_t set_memory_limit(size_t bytes);  ///< returns the previous
 /// Returns the previous limit, SIZE_MAX at first. With any limit, what is cached and what live arrays and programs take
 /// is together at most 64 MiB more than the latter once took.
 LOWTIDE_PUBLIC size_t set_cache_limit(size_t bytes);
-LOWTIDE_PUBLIC size_t set_wired_limit(size_t bytes);   ///< returns the previous limit; has no other effect
+LOWTIDE_PUBLIC size_t set_wired_limit(size_t bytes);  ///< returns the previous limit; has no other effect
 LOWTIDE_PUBLIC void clear_cache();
 /// Bytes of the buffers of evaluated arrays; a buffer that several arrays share counts once.
 LOWTIDE_PUBLIC size_t get_array_buffer_size(const std::vector<array>& arrays);

@@ -22,7 +22,7 @@ namespace {
 constexpr int64_t kMapped = 256 << 10;  ///< blocks of at least this capacity are separate mappings
 constexpr size_t kHugePage = size_t{2} << 20;
 constexpr size_t kInHugePages = 2 * kHugePage;  ///< at least
-constexpr int64_t kHeldBeside = 64 << 20;  ///< what a process may hold beyond the most that it had live
+constexpr int64_t kHeldBeside = 64 << 20;       ///< what a process may hold beyond the most that it had live
 /// The most that cached plans may weigh, and a plan's fixed weight, in instructions: an instruction takes about 2 KiB,
 /// and a plan as much as 25 in addition.
 constexpr int64_t kMostWeight = 200'000, kWeightOfAny = 25;
@@ -32,8 +32,8 @@ int64_t capacity_for(int64_t bytes) {
   return std::max<int64_t>(unit, (bytes + unit - 1) / unit * unit);
 }
 
-/// A mapping of its own; a large one begins at a huge page and asks for huge ones, which are zeroed at several times the
-/// speed of small ones.
+/// A mapping of its own; a large one begins at a huge page and asks for huge ones, which are zeroed at several times
+/// the speed of small ones.
 void* map(size_t bytes) {
   const size_t unit = bytes >= kInHugePages ? kHugePage : 0;
   void* const mapped = mmap(nullptr, bytes + unit, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -31,8 +31,8 @@ int64_t largest_bytes(const Module& module) {
 }
 
 /// Some of the extents larger, by as much as can be run quickly. Factors are tried upwards: a constant of five
-/// dimensions would have a thousand million times its elements at the largest. Not every factor suits a program, but one
-/// does.
+/// dimensions would have a thousand million times its elements at the largest. Not every factor suits a program, but
+/// one does.
 Result<std::unique_ptr<Module>> grown(const Module& module, std::mt19937_64& random) {
   const ModuleExtents extents(module);
   const uint64_t which = random();
