@@ -21,8 +21,8 @@ LOWTIDE_PUBLIC void reset_peak_memory();   ///< to 0
 LOWTIDE_PUBLIC size_t get_cache_memory();  ///< bytes that no array uses, kept for later arrays
 LOWTIDE_PUBLIC size_t get_memory_limit();  ///< SIZE_MAX: none
 LOWTIDE_PUBLIC size_t set_memory_limit(size_t bytes);  ///< returns the previous limit; a hard limit
-/// Returns the previous limit, SIZE_MAX at first. With any limit, what is cached and what live arrays and programs take
-/// is together at most 64 MiB more than the latter once took.
+/// Returns the previous limit, SIZE_MAX at first. Whatever the limit, live and cached memory together are at most 64
+/// MiB more than live memory alone once was.
 LOWTIDE_PUBLIC size_t set_cache_limit(size_t bytes);
 LOWTIDE_PUBLIC size_t set_wired_limit(size_t bytes);  ///< returns the previous limit; has no other effect
 LOWTIDE_PUBLIC void clear_cache();

@@ -56,9 +56,8 @@ array product(const array& a, const array& b, Dtype dtype, StreamOrDevice s) {
 
 /// Is it a computed scalar of this value, which no transformation replaces?
 bool is_scalar(const array& a, float value) {
-  const array::State& state = *a.state();
-  return a.ndim() == 0 && state.stands() && !state.trace && a.is_available() && issubdtype(a.dtype(), number) &&
-         !issubdtype(a.dtype(), complexfloating) && a.item<float>() == value;
+  return a.ndim() == 0 && !a.state()->trace && a.is_available() && !issubdtype(a.dtype(), complexfloating) &&
+         a.item<float>() == value;
 }
 
 /// erfinv of float32 numbers in (-1, 1).

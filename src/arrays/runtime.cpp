@@ -21,7 +21,7 @@ namespace {
 
 constexpr int64_t kMapped = 256 << 10;  ///< blocks of at least this capacity are separate mappings
 constexpr size_t kHugePage = size_t{2} << 20;
-constexpr size_t kInHugePages = 2 * kHugePage;  ///< at least
+constexpr size_t kInHugePages = 2 * kHugePage;  ///< blocks of at least this capacity ask for huge pages
 constexpr int64_t kHeldBeside = 64 << 20;       ///< what a process may hold beyond the most that it had live
 /// The most that cached plans may weigh, and a plan's fixed weight, in instructions: an instruction takes about 2 KiB,
 /// and a plan as much as 25 in addition.
@@ -79,8 +79,8 @@ void Memory::count(int64_t bytes) {
   ++stats_.num_allocs;
 }
 
-size_t Memory::room_beside(int64_t live) const {
-  return std::min(cache_limit_, static_cast<size_t>(std::max(most_live_, live) + kHeldBeside - live));
+void Memory::shrink_beside(int64_t live) {
+  shrink_to(std::min(cache_limit_, static_cast<size_t>(std::max(most_live_, live) + kHeldBeside - live)));
 }
 
 std::shared_ptr<Block> Memory::allocate(int64_t bytes) {
@@ -97,7 +97,7 @@ std::shared_ptr<Block> Memory::allocate(int64_t bytes) {
     cache_bytes_ -= static_cast<size_t>(kept->first);
     kept_.erase(kept);
   }
-  shrink_to(room_beside(live_ + block->capacity));
+  shrink_beside(live_ + block->capacity);
   if (!block->data) block->data = take(block->capacity);
   if (!block->data) {
     shrink_to(0);
@@ -127,11 +127,11 @@ void Memory::release(Block& block) {
     const std::lock_guard lock(mutex_);
     stats_.bytes_in_use -= block.bytes;
     if (!block.deleter) live_ -= block.capacity;
-    if (!block.deleter && static_cast<size_t>(block.capacity) <= room_beside(live_)) {
+    if (!block.deleter && static_cast<size_t>(block.capacity) <= cache_limit_) {
       lend(block.data, block.capacity);
       kept_.emplace(block.capacity, order_.insert(order_.end(), {block.capacity, block.data}));
       cache_bytes_ += static_cast<size_t>(block.capacity);
-      shrink_to(room_beside(live_));
+      shrink_beside(live_);
       return;
     }
   }
@@ -162,7 +162,7 @@ void Memory::clear() {
 size_t Memory::set_cache_limit(size_t bytes) {
   const std::lock_guard lock(mutex_);
   const size_t before = std::exchange(cache_limit_, bytes);
-  shrink_to(room_beside(live_));
+  shrink_beside(live_);
   return before;
 }
 

@@ -53,9 +53,9 @@ class Memory {
 
  private:
   void count(int64_t bytes);
-  /// The most that may be cached beside so much that is live. Both together are never much more than what has been live
-  /// at once: the cache hardly raises a process's peak, and a loop that repeats itself maps no memory.
-  size_t room_beside(int64_t live) const;
+  /// Bounds the cache beside so much that is live: both together are never much more than what has been live at once.
+  /// The cache hardly raises a process's peak, and a loop that repeats itself maps no memory.
+  void shrink_beside(int64_t live);
   void shrink_to(size_t bytes);
   mutable std::mutex mutex_;
   struct Kept {

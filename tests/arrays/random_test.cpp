@@ -62,6 +62,23 @@ std::pair<double, double> off(const array& drawn, const Law& law) {
           std::fabs(variance - law.variance) / std::sqrt((law.fourth - law.variance * law.variance) / n)};
 }
 
+TEST(ArraysRandom, UniformNumbersBetweenZeroAndOneDependOnTheirBounds) {
+  const array key = random::key(3), zero = array(0.0F), one = array(1.0F);
+  for (const Dtype dtype :
+       {float32, float16, bfloat16}) {  // bounds that aren't scalars are always multiplied and added
+    const array drawn = random::uniform(zero, one, {1000}, dtype, key);
+    EXPECT_TRUE(array_equal(drawn, random::uniform(zeros({1}), ones({1}), {1000}, dtype, key)).item<bool>());
+    EXPECT_FALSE(array_equal(drawn, random::uniform(zero, array(2.0F), {1000}, dtype, key)).item<bool>());
+  }
+  const auto total = [&](const std::vector<array>& bounds) {
+    return sum(random::uniform(bounds[0], bounds[1], {1000}, float32, key));
+  };
+  const std::function<array(const std::vector<array>&)> of_bounds = total;
+  const std::vector<array> gradients = grad(of_bounds, std::vector<int>{0, 1})({zero, one});
+  EXPECT_NEAR(gradients[0].item<float>() + gradients[1].item<float>(), 1000, 0.1);
+  EXPECT_GT(gradients[0].item<float>(), 400);
+}
+
 TEST(ArraysRandom, NumbersFollowTheirLaws) {
   for (const random::Bits bits : {random::Bits::Mlx, random::Bits::Partitionable, random::Bits::Philox}) {
     const random::UseBits use(bits);

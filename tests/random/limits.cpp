@@ -37,21 +37,21 @@ Result<std::unique_ptr<Module>> grown(const Module& module, std::mt19937_64& ran
   const ModuleExtents extents(module);
   const uint64_t which = random();
   std::unique_ptr<Module> largest;
-  Status none;
+  Status refusal;
   for (const int64_t factor : kFactors) {
     const auto wish = [&](int32_t atom, int64_t extent) {
       return (which >> (static_cast<uint64_t>(atom) % 64)) % 2 == 0 ? extent : extent * factor;
     };
     Result<Resized> resized = resize(module, extents, wish);
     if (!resized.ok()) {
-      none = resized.status();
+      refusal = resized.status();
       continue;
     }
     if (!largest) largest = module.clone();
     if (interpreted_ns(*resized->module) > kMostNs || largest_bytes(*resized->module) > kMostBytes) break;
     largest = std::move(resized->module);
   }
-  if (!largest) return none;
+  if (!largest) return refusal;
   return largest;
 }
 
