@@ -73,9 +73,7 @@ bool is_cheap(const Instruction& i) {
   }
 }
 
-bool is_type_of_ynnpack(ElementType type) {
-  return type == ElementType::kF32 || type == ElementType::kF64 || type == ElementType::kBF16;
-}
+bool is_type_of_ynnpack(ElementType type) { return is_wide_float(type) || type == ElementType::kBF16; }
 
 /// A sum or an extremum of one array of floats.
 bool is_reduction_by_ynnpack(const Instruction& reduce) {

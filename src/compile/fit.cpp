@@ -56,7 +56,7 @@ Result<std::vector<RewriteRow>> rewrites_of(const Module& module, const Planner&
   for (const PassRecord& pass : before.passes) {
     if (!pass.result.changed) continue;
     const Pass* const row = find_pass(pass.name);
-    rows.push_back({pass.name, "", row != nullptr ? numerics_of(*row, module) : Numerics::kExact,
+    rows.push_back({std::string(pass.name), "", row != nullptr ? numerics_of(*row, module) : Numerics::kExact,
                     pass.peak_before - pass.peak_after, pass.result.count});
     peak -= rows.back().bytes;
   }

@@ -35,7 +35,7 @@ Result<std::vector<RewriteRow>> rewrites_of(const Module& module, const Planner&
     if (pass.name == "stream") what = streams[next++];
     if (!pass.result.changed) continue;
     const Pass* const row = find_pass(pass.name);
-    rows.push_back({pass.name, what, row != nullptr ? numerics_of(*row, module) : stream_numerics(module),
+    rows.push_back({std::string(pass.name), what, row != nullptr ? numerics_of(*row, module) : stream_numerics(module),
                     pass.peak_before - pass.peak_after, what.empty() ? pass.result.count : 1});
     left -= rows.back().bytes;
   }

@@ -1,7 +1,5 @@
 #include "compile/source_changes.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <set>
@@ -127,7 +125,8 @@ Result<std::vector<PlannedSourceChange>> source_changes(const Module& module, co
   const std::vector<Pass> rows = {
       {"gather-one-hot-products", gather_one_hot_products, Numerics::kValueExact, ""},
       {"scatter-one-hot-gradients", scatter_one_hot_gradients, Numerics::kReassociated, ""},
-      {"as-traced", [](Module& m) { return rewrite_each(m, as_traced); }, Numerics::kReassociated, ""},
+      {"as-traced", [](Module& m) { return rewrite_each(m, as_traced, "operations as traced"); },
+       Numerics::kReassociated, ""},
       {"remove-dead-code", remove_dead_code, Numerics::kExact, ""},
   };
   LT_RETURN_IF_ERROR(run_passes(*edited, rows, target, {.quiet = true}).status());

@@ -33,6 +33,8 @@ inline bool is_integral(ElementType type) {
   return type_kind(type) == TypeKind::kSigned || type_kind(type) == TypeKind::kUnsigned;
 }
 inline bool is_floating(ElementType type) { return type_kind(type) == TypeKind::kFloat; }
+/// f32 or f64, which are computed as they are stored.
+inline bool is_wide_float(ElementType type) { return type == ElementType::kF32 || type == ElementType::kF64; }
 inline bool is_complex(ElementType type) { return type_kind(type) == TypeKind::kComplex; }
 
 namespace detail {

@@ -25,8 +25,6 @@ const OpcodeRow& row(Opcode opcode) { return kOpcodeRows[static_cast<size_t>(opc
 
 }  // namespace
 
-const int kOpcodeCount = static_cast<int>(std::size(kOpcodeRows));
-
 std::string_view opcode_name(Opcode opcode) { return row(opcode).text; }
 int opcode_arity(Opcode opcode) { return row(opcode).arity; }
 MemoryClass memory_class(Opcode opcode) { return row(opcode).memory; }

@@ -12,7 +12,7 @@ namespace {
 
 /// The LAPACK problem of the matrices in the last two dimensions of `array`; none if LAPACK can't solve it.
 std::optional<LapackProblem> problem_of(const Shape& array, LapackRoutine routine) {
-  const bool known = array.type == ElementType::kF32 || array.type == ElementType::kF64 || is_complex(array.type);
+  const bool known = is_wide_float(array.type) || is_complex(array.type);
   if (!known || array.rank() < 2 || !has_lapack()) return {};
   const int64_t m = array.dims[array.dims.size() - 2], n = array.dims.back();
   if (m < 0 || n < 0 || m > INT32_MAX || n > INT32_MAX) return {};

@@ -63,7 +63,7 @@ class Checker {
         if (made.type != ElementType::kS64) fail(where + " is affine but no s64");
         break;
       case NodeKind::kFma:
-        if (made.type != ElementType::kF32 && made.type != ElementType::kF64) fail(where + " is an fma of other types");
+        if (!is_wide_float(made.type)) fail(where + " is an fma of other types");
         break;
       case NodeKind::kOperation: break;
       case NodeKind::kTable: table(made, where); break;

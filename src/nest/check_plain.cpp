@@ -7,7 +7,6 @@ namespace {
 
 using Types = std::span<const ElementType>;
 
-bool is_wide_float(ElementType type) { return type == ElementType::kF32 || type == ElementType::kF64; }
 bool is_whole_integer(ElementType type) { return is_integral(type) && type_bits(type) >= 8; }
 bool is_plain_type(ElementType type) {
   return type == ElementType::kPred || is_wide_float(type) || is_whole_integer(type);

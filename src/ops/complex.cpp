@@ -12,8 +12,7 @@ Result<Shape> infer_complex(const Instruction& instruction) {
   LT_RETURN_IF_ERROR(check_operands(instruction, "C1", 2, kFloats));
   const Shape& re = instruction.operand(0).shape;
   const Shape& im = instruction.operand(1).shape;
-  if ((re.type != ElementType::kF32 && re.type != ElementType::kF64) ||
-      (im.type != ElementType::kF32 && im.type != ElementType::kF64)) {
+  if (!is_wide_float(re.type) || !is_wide_float(im.type)) {
     return broken(instruction, "C1", "the parts must be f32 or f64");
   }
   LT_RETURN_IF_ERROR(check_pair(instruction, re, im));

@@ -42,8 +42,7 @@ Result<Shape> infer_fft(const Instruction& fft) {
   const auto& [type, length] = fft.as<FftAttributes>();
   const Shape& operand = fft.operand(0).shape;
   const bool real_input = type == FftType::kRfft;
-  const bool fits =
-      real_input ? operand.type == ElementType::kF32 || operand.type == ElementType::kF64 : is_complex(operand.type);
+  const bool fits = real_input ? is_wide_float(operand.type) : is_complex(operand.type);
   if (!fits) {  // (C1)
     return broken(
         fft, 1,

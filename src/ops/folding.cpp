@@ -14,7 +14,7 @@ NodeId neutral_of(NestBuilder& nest, Opcode opcode, ElementType type) {
   const bool ordering = opcode == Opcode::kMaximum || opcode == Opcode::kMinimum;
   const bool greatest = opcode == Opcode::kMinimum;
   if (kind == TypeKind::kFloat) {
-    const bool wide = type == ElementType::kF32 || type == ElementType::kF64;
+    const bool wide = is_wide_float(type);
     const bool has_infinity = wide || type == ElementType::kF16 || type == ElementType::kBF16;
     if (ordering && has_infinity) return nest.number(type, greatest ? INFINITY : -INFINITY);
     if (opcode == Opcode::kAdd && wide) return nest.number(type, -0.0);  // 0 + -0 would lose the sign

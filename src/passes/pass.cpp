@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 
@@ -70,6 +71,7 @@ double milliseconds_since(std::chrono::steady_clock::time_point start) {
 Status run_pass(Module& module, const Pass& pass, const Target& target, const PassOptions& options,
                 std::optional<int64_t>& peak, PassRecord& record) {
   const Context& context = module.context();
+  record.name = pass.name;
   const bool checked = context.settings().choices.check;
   const bool shown = !options.quiet && context.shows(DebugLevel::kPasses, pass.name);
   const bool has_peaks = shown || options.record_peaks;
@@ -100,6 +102,24 @@ Status run_pass(Module& module, const Pass& pass, const Target& target, const Pa
   return {};
 }
 
+/// The passes that found nothing since the last change: they would find nothing again.
+class FoundNothing {
+ public:
+  bool has(const Pass& pass) const {
+    return std::ranges::any_of(passes_, [&](const Pass* p) { return p->run.is_same(pass.run); });
+  }
+  void add(const Pass& pass, const PassResult& result) {
+    if (result.changed) {
+      passes_.clear();
+    } else {
+      passes_.push_back(&pass);
+    }
+  }
+
+ private:
+  std::vector<const Pass*> passes_;
+};
+
 }  // namespace
 
 const char* numerics_name(Numerics numerics) {
@@ -110,6 +130,14 @@ const char* numerics_name(Numerics numerics) {
     case Numerics::kOptIn: return "opt-in";
   }
   return "";
+}
+
+PassResult rewritten(int64_t count, std::string_view done) {
+  PassResult result;
+  result.changed = count > 0;
+  result.count = count;
+  if (result.changed) result.note = fmt::format("{} {}", count, done);
+  return result;
 }
 
 Numerics numerics_of(const Pass& pass, const Module& module) {
@@ -138,13 +166,13 @@ Result<std::vector<PassRecord>> run_passes(Module& module, const std::vector<Pas
   const int64_t instructions_before = module.instruction_count();
   const auto start = std::chrono::steady_clock::now();
 
+  FoundNothing found_nothing;
   std::vector<PassRecord> records;
   records.reserve(passes.size() + 1);
   std::optional<int64_t> peak;
   if (!options.quiet) LT_RETURN_IF_ERROR(dump(module, 0, "input"));
   if (!passes.empty()) {
     LT_RETURN_IF_ERROR(run_pass(module, kSpellPrecisions, target, options, peak, records.emplace_back()));
-    records.back().name = kSpellPrecisions.name;
     if (!records.back().result.changed) records.pop_back();
   }
   OutermostStage stage(context.progress(), "rewriting", static_cast<double>(passes.size()));
@@ -153,9 +181,10 @@ Result<std::vector<PassRecord>> run_passes(Module& module, const std::vector<Pas
     stage.add(1);
     if (context.is_disabled(passes[i].name)) continue;
     if (module.sums_in_order && numerics_of(passes[i], module) == Numerics::kReassociated) continue;
+    if (found_nothing.has(passes[i])) continue;
     PassRecord& record = records.emplace_back();
-    record.name = passes[i].name;
     LT_RETURN_IF_ERROR(run_pass(module, passes[i], target, options, peak, record));
+    found_nothing.add(passes[i], record.result);
     if (record.result.changed && !options.quiet) LT_RETURN_IF_ERROR(dump(module, i + 1, record.name));
   }
   const bool is_late = options.trusted || module.instruction_count() > kVerifiedAlways;

@@ -27,6 +27,9 @@ struct PassResult {
   std::string note;   ///< one line for the table: "3 casts removed"
 };
 
+/// Of a pass that made so many rewrites; done: "casts removed".
+PassResult rewritten(int64_t count, std::string_view done);
+
 /// A free function that takes the module, or the module and the target that it is rewritten for.
 class PassFunction {
  public:
@@ -37,11 +40,15 @@ class PassFunction {
     } else {
       run_ = [run = std::move(run)](Module& module, const Target&) { return run(module); };
     }
+    if constexpr (std::is_pointer_v<Run>) pointer_ = reinterpret_cast<const void*>(run);
   }
   Result<PassResult> operator()(Module& module, const Target& target) const { return run_(module, target); }
+  /// Are both the same function? False if either is a lambda, which may hold a decision.
+  bool is_same(const PassFunction& other) const { return pointer_ != nullptr && pointer_ == other.pointer_; }
 
  private:
   std::function<Result<PassResult>(Module&, const Target&)> run_;
+  const void* pointer_ = nullptr;
 };
 
 struct Pass {
@@ -73,7 +80,7 @@ const Pass* find_pass(std::string_view name);
 
 /// One row of the pass table.
 struct PassRecord {
-  std::string name;
+  std::string_view name;  ///< Pass::name
   PassResult result;
   double milliseconds = 0;
   int64_t peak_before = 0, peak_after = 0;  ///< of the module as given; zero if not requested
@@ -85,9 +92,10 @@ struct PassOptions {
   bool trusted = false;       ///< verify only at the end: for a replayed plan, or one of many that are tried
 };
 
-/// Runs passes: skips disabled ones, times, verifies, records the peak, dumps. The module must be verified. Implicit
-/// conversions are made explicit first (execute/spell_precisions.h); every pass may rely on that. An error of kind
-/// kInternal names the pass that left an invalid module or, with Choices::check, changed results.
+/// Runs passes: skips disabled ones and those that found nothing since the last change, times, verifies, records the
+/// peak, dumps. The module must be verified. Implicit conversions are made explicit first (execute/spell_precisions.h);
+/// every pass may rely on that. An error of kind kInternal names the pass that left an invalid module or, with
+/// Choices::check, changed results.
 Result<std::vector<PassRecord>> run_passes(Module& module, const std::vector<Pass>& passes, const Target& target,
                                            const PassOptions& options = {});
 

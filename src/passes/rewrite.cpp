@@ -81,6 +81,12 @@ std::vector<bool> ordered_instructions(const Module& module) {
   return ordered;
 }
 
+bool has_any(const Module& module, const OpcodeSet& opcodes) {
+  return std::ranges::any_of(module.computations(), [&](const auto& computation) {
+    return std::ranges::any_of(computation->instructions(), [&](const auto& i) { return opcodes.contains(i->opcode); });
+  });
+}
+
 bool same_layout(const Shape& a, const Shape& b) {
   const auto layout_of = [](const Shape& shape) {
     if (shape.layout) return *shape.layout;
@@ -118,10 +124,7 @@ bool interchangeable(const Shape& a, const Shape& b) { return same_elements(a, b
 
 bool layouts_matter(const Module& module) {
   if (module.is_scheduled) return true;
-  return std::ranges::any_of(module.computations(), [](const auto& computation) {
-    return std::ranges::any_of(computation->instructions(),
-                               [](const auto& i) { return i->opcode == Opcode::kBitcast; });
-  });
+  return has_any(module, {Opcode::kBitcast});
 }
 
 bool same_elements(const Shape& a, const Shape& b, bool layouts_matter) {

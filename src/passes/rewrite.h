@@ -52,6 +52,9 @@ std::string unused_name(const Computation& computation, const std::string& base)
 /// dropped such an instruction would drop an order that the program requires.
 std::vector<bool> ordered_instructions(const Module& module);
 
+/// Has the module any of these operations?
+bool has_any(const Module& module, const OpcodeSet& opcodes);
+
 /// Are the layouts equal? An absent one is row major.
 bool same_layout(const Shape& a, const Shape& b);
 

@@ -1,7 +1,5 @@
 #include "passes/stand_in.h"
 
-#include <fmt/format.h>
-
 #include "ir/side_effects.h"
 #include "ops/runnable.h"
 #include "ops/stand_in.h"
@@ -21,7 +19,7 @@ bool is_of_arrays(const Shape& shape) {
 }  // namespace
 
 Result<PassResult> stand_in(Module& module) {
-  PassResult result;
+  int64_t count = 0;
   const SideEffects effects(module);
   const std::vector<bool> ordered = ordered_instructions(module);
   for (const auto& computation : module.computations()) {
@@ -35,12 +33,10 @@ Result<PassResult> stand_in(Module& module) {
       i->called.clear();
       i->extra.clear();
       i->backend_config.clear();
-      ++result.count;
+      ++count;
     }
   }
-  result.changed = result.count > 0;
-  result.note = fmt::format("{} calls and collectives", result.count);
-  return result;
+  return rewritten(count, "calls and collectives");
 }
 
 }  // namespace lowtide::engine

@@ -79,6 +79,51 @@ TEST(Passes, EachHasANameAReasonAndTests) {
   EXPECT_EQ(find_pass("no-such-pass"), nullptr);
 }
 
+int runs_of_counted = 0;
+Result<PassResult> counted(Module&) {
+  ++runs_of_counted;
+  return PassResult{};
+}
+Result<PassResult> changing(Module&) { return rewritten(1, "changes"); }
+
+TEST(Passes, RunAgainOnlyAfterAChange) {
+  const auto module = small_module();
+  const Pass counting = {"counting", counted, Numerics::kExact, ""};
+  const Pass change = {"changing", changing, Numerics::kExact, ""};
+  const Pass another = {"another", [](Module& m) { return counted(m); }, Numerics::kExact, ""};
+  const auto runs = [&](const std::vector<Pass>& passes) {
+    runs_of_counted = 0;
+    EXPECT_TRUE(run_passes(*module, passes, cpu_target()).ok());
+    return runs_of_counted;
+  };
+  EXPECT_EQ(runs({counting, counting}), 1);
+  EXPECT_EQ(runs({counting, change, counting}), 2);
+  EXPECT_EQ(runs({change, counting, counting}), 1);
+  EXPECT_EQ(runs({another, another}), 2) << "lambdas of one name may hold different decisions";
+}
+
+/// run_passes() relies on it: what found nothing isn't run again before the next change.
+TEST(Passes, WhatSaysThatItChangedNothingChangedNothing) {
+  int programs = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(kTextTests)) {
+    if (entry.path().extension() != ".hlo") continue;
+    std::ifstream in(entry.path(), std::ios::binary);
+    const auto module = read(std::string(std::istreambuf_iterator<char>(in), {}));
+    ASSERT_NE(module, nullptr);
+    ++programs;
+    std::string before = print_hlo(*module);
+    for (const Pass& pass : execution_pipeline()) {
+      if (module->sums_in_order && numerics_of(pass, *module) == Numerics::kReassociated) continue;
+      const auto result = pass.run(*module, cpu_target());
+      if (!result.ok()) break;
+      if (result->changed) before = print_hlo(*module);
+      EXPECT_EQ(print_hlo(*module), before) << pass.name << " in " << entry.path();
+      before = print_hlo(*module);
+    }
+  }
+  EXPECT_GT(programs, 50);
+}
+
 struct Rewritten {
   std::unique_ptr<Module> module;
   std::vector<bool> changed;  ///< by row of the pipeline

@@ -115,7 +115,7 @@ Emitter::V Emitter::pointer(int32_t buffer, V index) {
 /// Lanes of stored_type(type) as the values that they are.
 Emitter::V Emitter::from_stored(ElementType type, V lanes) {
   if (type == ElementType::kPred) return builder_.CreateICmpNE(lanes, llvm::Constant::getNullValue(lanes->getType()));
-  const bool is_native = type == ElementType::kF32 || type == ElementType::kF64;
+  const bool is_native = is_wide_float(type);
   return is_native ? builder_.CreateBitCast(lanes, type_of(type, width_)) : lanes;
 }
 

@@ -7,8 +7,6 @@
 namespace lowtide::engine {
 namespace {
 
-bool is_wide_float(ElementType type) { return type == ElementType::kF32 || type == ElementType::kF64; }
-
 bool is_number(Plain x, double value) {
   if (!x.is_constant()) return false;
   const uint64_t bits = x.node().bits[0];

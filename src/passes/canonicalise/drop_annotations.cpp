@@ -1,7 +1,5 @@
 #include "passes/canonicalise/drop_annotations.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "passes/rewrite.h"
@@ -78,6 +76,7 @@ bool same_sharding(const Sharding& a, const Sharding& b, int64_t rank) {
 }
 
 Result<PassResult> drop_annotations(Module& module) {
+  if (!has_any(module, {Opcode::kCustomCall})) return PassResult{};
   const std::vector<bool> ordered = ordered_instructions(module);
   const Surroundings around{is_partitioned(module), has_other_placement(module)};
   const bool by_layout = layouts_matter(module);
@@ -92,11 +91,7 @@ Result<PassResult> drop_annotations(Module& module) {
     }
     replacements.finish(*computation);
   }
-  PassResult result;
-  result.count = replacements.count();
-  result.changed = result.count > 0;
-  result.note = fmt::format("{} annotations dropped", result.count);
-  return result;
+  return rewritten(replacements.count(), "annotations dropped");
 }
 
 }  // namespace lowtide::engine

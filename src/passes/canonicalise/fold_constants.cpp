@@ -1,7 +1,5 @@
 #include "passes/canonicalise/fold_constants.h"
 
-#include <fmt/format.h>
-
 #include "ops/no_calls.h"
 #include "passes/rewrite.h"
 
@@ -78,11 +76,7 @@ Result<PassResult> fold_constants(Module& module) {
     }
     replacements.finish(*computation);
   }
-  PassResult result;
-  result.count = folded + replacements.count();
-  result.changed = result.count > 0;
-  result.note = fmt::format("{} values folded, {} selects decided", folded, replacements.count());
-  return result;
+  return rewritten(folded + replacements.count(), "values folded or chosen");
 }
 
 }  // namespace lowtide::engine

@@ -1,7 +1,5 @@
 #include "passes/canonicalise/fold_tuples.h"
 
-#include <fmt/format.h>
-
 #include "passes/rewrite.h"
 
 namespace lowtide::engine {
@@ -42,11 +40,7 @@ Result<PassResult> fold_tuples(Module& module) {
     }
     replacements.finish(*computation);
   }
-  PassResult result;
-  result.count = replacements.count();
-  result.changed = result.count > 0;
-  result.note = fmt::format("{} elements and bundles folded", result.count);
-  return result;
+  return rewritten(replacements.count(), "elements and bundles folded");
 }
 
 }  // namespace lowtide::engine

@@ -1,7 +1,5 @@
 #include "passes/canonicalise/remove_noop_casts.h"
 
-#include <fmt/format.h>
-
 #include "passes/rewrite.h"
 
 namespace lowtide::engine {
@@ -88,11 +86,7 @@ Result<PassResult> remove_noop_casts(Module& module) {
     }
     replacements.finish(*computation);
   }
-  PassResult result;
-  result.count = replacements.count() + detours;
-  result.changed = result.count > 0;
-  result.note = fmt::format("{} casts removed, {} detours shortened", replacements.count(), detours);
-  return result;
+  return rewritten(replacements.count() + detours, "casts removed or detours shortened");
 }
 
 }  // namespace lowtide::engine

@@ -1,7 +1,5 @@
 #include "passes/canonicalise/remove_noop_copies.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "passes/rewrite.h"
@@ -61,11 +59,7 @@ Result<PassResult> remove_noop_copies(Module& module) {
     }
     replacements.finish(*computation);
   }
-  PassResult result;
-  result.count = replacements.count() + merged;
-  result.changed = result.count > 0;
-  result.note = fmt::format("{} copies removed, {} reshapes merged", replacements.count(), merged);
-  return result;
+  return rewritten(replacements.count() + merged, "copies removed or reshapes merged");
 }
 
 }  // namespace lowtide::engine

@@ -161,11 +161,7 @@ int64_t merge_reducers(Module& module, Literals& literals) {
 }  // namespace
 
 Result<PassResult> share_common_subexpressions(Module& module) {
-  PassResult result;
-  if (module.is_scheduled) {
-    result.note = "scheduled: left as it is";
-    return result;
-  }
+  if (module.is_scheduled) return PassResult{};
   Literals literals;
   const int64_t merged = merge_reducers(module, literals);
   const std::vector<bool> ordered = ordered_instructions(module);
@@ -186,10 +182,7 @@ Result<PassResult> share_common_subexpressions(Module& module) {
     }
     replacements.finish(*computation);
   }
-  result.count = replacements.count() + merged;
-  result.changed = result.count > 0;
-  result.note = fmt::format("{} values shared, {} reducers merged", replacements.count(), merged);
-  return result;
+  return rewritten(replacements.count() + merged, "values shared or reducers merged");
 }
 
 }  // namespace lowtide::engine

@@ -1,7 +1,5 @@
 #include "passes/canonicalise/take_known_branches.h"
 
-#include <fmt/format.h>
-
 #include "passes/canonicalise/inline_calls.h"
 #include "passes/rewrite.h"
 
@@ -42,15 +40,14 @@ int64_t make_calls(Module& module) {
 }  // namespace
 
 Result<PassResult> take_known_branches(Module& module) {
-  PassResult result;
+  if (!has_any(module, {Opcode::kConditional})) return PassResult{};
+  int64_t count = 0;
   // A taken branch may provide the index of another conditional.
   while (const int64_t taken = make_calls(module)) {
-    result.count += taken;
+    count += taken;
     inline_calls_in(module, [](const Computation&) { return true; });
   }
-  result.changed = result.count > 0;
-  result.note = fmt::format("{} branches are always taken", result.count);
-  return result;
+  return rewritten(count, "branches are always taken");
 }
 
 }  // namespace lowtide::engine

@@ -1,7 +1,5 @@
 #include "passes/execute/flatten_carries.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <unordered_set>
 
@@ -163,15 +161,11 @@ class Flattener {
 }  // namespace
 
 Result<PassResult> flatten_carries(Module& module) {
-  PassResult result;
   const std::unordered_set<const Computation*> nested = nested_bodies(module);
   if (!nested.empty()) {
     for (const auto& computation : module.computations()) Flattener(*computation, nested).run();
   }
-  result.count = static_cast<int64_t>(nested.size());
-  result.changed = result.count > 0;
-  result.note = fmt::format("{} bodies flattened", result.count);
-  return result;
+  return rewritten(std::ssize(nested), "bodies flattened");
 }
 
 }  // namespace lowtide::engine

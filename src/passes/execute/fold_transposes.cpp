@@ -1,7 +1,5 @@
 #include "passes/execute/fold_transposes.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "analysis/uses.h"
@@ -69,20 +67,19 @@ bool become_dot(Instruction& transpose, const Uses& uses, const Target& target) 
 }  // namespace
 
 Result<PassResult> fold_transposes(Module& module, const Target& target) {
-  PassResult result;
+  if (!has_any(module, {Opcode::kDot})) return PassResult{};
+  int64_t count = 0;
   const Uses uses(module);
   for (const auto& computation : module.computations()) {
     for (const auto& i : computation->instructions()) {
-      if (i->opcode == Opcode::kTranspose && become_dot(*i, uses, target)) ++result.count;
+      if (i->opcode == Opcode::kTranspose && become_dot(*i, uses, target)) ++count;
       if (!is_in_library(*i, target)) continue;
       for (const size_t k : {size_t{0}, size_t{1}}) {
-        while (read_past(*i, k)) ++result.count;
+        while (read_past(*i, k)) ++count;
       }
     }
   }
-  result.changed = result.count > 0;
-  if (result.changed) result.note = fmt::format("{} transposes folded into products", result.count);
-  return result;
+  return rewritten(count, "transposes folded into products");
 }
 
 }  // namespace lowtide::engine

@@ -18,6 +18,7 @@ std::string trips_alone(const std::string& notes) {
 }  // namespace
 
 Result<PassResult> forget_plans(Module& module) {
+  if (!has_any(module, {Opcode::kWhile, Opcode::kCopy})) return PassResult{};
   const std::vector<bool> ordered = ordered_instructions(module);
   Replacements replacements(module);
   int64_t notes = 0;

@@ -1,7 +1,5 @@
 #include "passes/execute/read_convolutions_past_moves.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <optional>
 
@@ -139,13 +137,14 @@ class Reader {
 }  // namespace
 
 Result<PassResult> read_convolutions_past_moves(Module& module, const Target& target) {
-  auto result = rewrite_each(module, [&](Instruction& i, Maker& maker) -> Instruction* {
-    if (i.opcode != Opcode::kConvolution || !is_plain_array(i) || target.role_of(i) != OpRole::kLibrary) return nullptr;
-    if (i.as<ConvolutionAttributes>().dim_labels.find('?') != std::string::npos) return nullptr;
-    return Reader(i, maker).run();
-  });
-  if (result.ok()) result->note = fmt::format("{} convolutions read past moves", result->count);
-  return result;
+  return rewrite_each(
+      module, {Opcode::kConvolution},
+      [&](Instruction& i, Maker& maker) -> Instruction* {
+        if (!is_plain_array(i) || target.role_of(i) != OpRole::kLibrary) return nullptr;
+        if (i.as<ConvolutionAttributes>().dim_labels.find('?') != std::string::npos) return nullptr;
+        return Reader(i, maker).run();
+      },
+      "convolutions read past moves");
 }
 
 }  // namespace lowtide::engine

@@ -1,7 +1,5 @@
 #include "passes/execute/separate_bodies.h"
 
-#include <fmt/format.h>
-
 #include <unordered_map>
 #include <unordered_set>
 
@@ -31,7 +29,7 @@ Computation* copy_computation(Module& module, const Computation& original) {
 }  // namespace
 
 Result<PassResult> separate_bodies(Module& module) {
-  PassResult result;
+  int64_t count = 0;
   int64_t room = std::max(kMostInlined - module.instruction_count(), module.instruction_count());
   std::unordered_set<const Computation*> taken;
   // From the entry inward: a copied body's own loops are seen later and separated in turn.
@@ -48,16 +46,14 @@ Result<PassResult> separate_bodies(Module& module) {
           room -= size;
           body = copy_computation(module, *body);
           taken.insert(body);
-          ++result.count;
+          ++count;
         }
         open.push_back(body);
       }
     }
   }
-  if (result.count > 0) module.reorder(module.callees_first());
-  result.changed = result.count > 0;
-  result.note = fmt::format("{} bodies copied", result.count);
-  return result;
+  if (count > 0) module.reorder(module.callees_first());
+  return rewritten(count, "bodies copied");
 }
 
 }  // namespace lowtide::engine

@@ -1,7 +1,5 @@
 #include "passes/execute/separate_fills.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "analysis/uses.h"
@@ -53,7 +51,7 @@ std::vector<Readers> apart(const Instruction& fill, const Uses& uses) {
 }  // namespace
 
 Result<PassResult> separate_fills(Module& module) {
-  PassResult result;
+  int64_t count = 0;
   const Uses uses(module);
   const std::vector<bool> ordered = ordered_instructions(module);
   for (const auto& computation : module.computations()) {
@@ -70,14 +68,12 @@ Result<PassResult> separate_fills(Module& module) {
                                       fill->attributes);
         own->metadata = fill->metadata;
         for (Instruction* reader : readers) std::ranges::replace(reader->operands, fill, own);
-        ++result.count;
+        ++count;
       }
     }
     put_operands_first(*computation);
   }
-  result.changed = result.count > 0;
-  result.note = fmt::format("{} arrays of equal numbers have an equal of their own", result.count);
-  return result;
+  return rewritten(count, "arrays of equal numbers have an equal of their own");
 }
 
 }  // namespace lowtide::engine

@@ -1,7 +1,5 @@
 #include "passes/execute/share_invariants.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -54,7 +52,7 @@ void redirect(const LoopCarry& carry, size_t from, size_t to) {
 }  // namespace
 
 Result<PassResult> share_invariants(Module& module) {
-  PassResult result;
+  int64_t count = 0;
   const auto callers = count_callers(module);
   for (const auto& computation : module.computations()) {
     std::optional<Equality> equality;  // most computations have no two candidates
@@ -77,16 +75,14 @@ Result<PassResult> share_invariants(Module& module) {
           if (!is_reordered) carry.put_reads_first();
           is_reordered = true;
           redirect(carry, k, first);
-          ++result.count;
+          ++count;
           break;
         }
       }
     }
   }
-  result.changed = result.count > 0;
-  if (result.changed) module.is_scheduled = false;
-  result.note = fmt::format("{} values handed to a loop once", result.count);
-  return result;
+  if (count > 0) module.is_scheduled = false;
+  return rewritten(count, "values handed to a loop once");
 }
 
 }  // namespace lowtide::engine

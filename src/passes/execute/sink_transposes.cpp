@@ -1,7 +1,5 @@
 #include "passes/execute/sink_transposes.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -170,10 +168,11 @@ class Sinker {
 }  // namespace
 
 Result<PassResult> sink_transposes(Module& module) {
+  if (!has_any(module, {Opcode::kTranspose})) return PassResult{};
   Sinker sinker(module);
-  auto result = rewrite_each(module, [&](Instruction& i, Maker& maker) { return sinker.rewrite(i, maker); });
-  if (result.ok()) result->note = fmt::format("{} transposes and reductions of them", result->count);
-  return result;
+  return rewrite_each(
+      module, {Opcode::kTranspose, Opcode::kReduce},
+      [&](Instruction& i, Maker& maker) { return sinker.rewrite(i, maker); }, "transposes and reductions of them");
 }
 
 }  // namespace lowtide::engine

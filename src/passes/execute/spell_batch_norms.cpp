@@ -1,7 +1,5 @@
 #include "passes/execute/spell_batch_norms.h"
 
-#include <fmt/format.h>
-
 #include "ops/infer.h"
 #include "passes/rules/maker.h"
 
@@ -123,18 +121,16 @@ class NormSpeller {
 }  // namespace
 
 Result<PassResult> spell_batch_norms(Module& module) {
-  auto result = rewrite_each(module, [](Instruction& norm, Maker& maker) -> Instruction* {
-    switch (norm.opcode) {
-      case Opcode::kBatchNormTraining: return NormSpeller(norm, maker).training();
-      case Opcode::kBatchNormInference: return NormSpeller(norm, maker).inference();
-      case Opcode::kBatchNormGrad: return NormSpeller(norm, maker).grad();
-      default: return nullptr;
-    }
-  });
-  if (!result.ok()) return result;
-  PassResult done = result.take();
-  done.note = fmt::format("{} batch norms spelt out", done.count);
-  return done;
+  return rewrite_each(
+      module, {Opcode::kBatchNormTraining, Opcode::kBatchNormInference, Opcode::kBatchNormGrad},
+      [](Instruction& norm, Maker& maker) -> Instruction* {
+        switch (norm.opcode) {
+          case Opcode::kBatchNormTraining: return NormSpeller(norm, maker).training();
+          case Opcode::kBatchNormInference: return NormSpeller(norm, maker).inference();
+          default: return NormSpeller(norm, maker).grad();
+        }
+      },
+      "batch norms spelt out");
 }
 
 }  // namespace lowtide::engine

@@ -1,7 +1,5 @@
 #include "passes/execute/spell_bitcasts.h"
 
-#include <fmt/format.h>
-
 #include "ir/dimension_order.h"
 #include "passes/rules/maker.h"
 
@@ -19,7 +17,7 @@ std::optional<Dims> major_to_minor(const Shape& shape) {
 }
 
 Instruction* rewrite(Instruction& bitcast, Maker& maker) {
-  if (bitcast.opcode != Opcode::kBitcast || !bitcast.shape.dynamic.empty()) return nullptr;
+  if (!bitcast.shape.dynamic.empty()) return nullptr;
   Instruction* from = bitcast.operands[0];
   if (!from->shape.is_array() || !from->shape.dynamic.empty() || from->shape.type != bitcast.shape.type) return nullptr;
   const auto before = major_to_minor(from->shape), after = major_to_minor(bitcast.shape);
@@ -33,11 +31,7 @@ Instruction* rewrite(Instruction& bitcast, Maker& maker) {
 }  // namespace
 
 Result<PassResult> spell_bitcasts(Module& module) {
-  auto result = rewrite_each(module, rewrite);
-  if (!result.ok()) return result;
-  PassResult done = result.take();
-  done.note = fmt::format("{} bitcasts spelt out", done.count);
-  return done;
+  return rewrite_each(module, {Opcode::kBitcast}, rewrite, "bitcasts spelt out");
 }
 
 }  // namespace lowtide::engine

@@ -71,11 +71,9 @@ class FactorisationSpeller {
 }  // namespace
 
 Result<PassResult> spell_factorisations(Module& module) {
-  LT_ASSIGN_OR_RETURN(PassResult result, rewrite_each(module, [](Instruction& i, Maker& maker) -> Instruction* {
-                        return i.opcode == Opcode::kCustomCall ? FactorisationSpeller(i, maker).spell() : nullptr;
-                      }));
-  result.note = fmt::format("{} factorisations spelt", result.count);
-  return result;
+  return rewrite_each(
+      module, {Opcode::kCustomCall},
+      [](Instruction& i, Maker& maker) { return FactorisationSpeller(i, maker).spell(); }, "factorisations spelt");
 }
 
 }  // namespace lowtide::engine

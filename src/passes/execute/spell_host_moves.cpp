@@ -1,7 +1,5 @@
 #include "passes/execute/spell_host_moves.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <numeric>
 
@@ -83,14 +81,13 @@ void place_in(Shape& array, int64_t memory_space) {
 void spell_host_values(Module& module) { place_all(module, find_host_values(module)); }
 
 Result<PassResult> spell_host_moves(Module& module) {
-  PassResult result;
   const HostValues in_host = find_host_values(module);
   int64_t moves = 0;
   for (const auto& computation : module.computations()) {
     moves += std::ranges::count_if(computation->instructions(),
                                    [](const auto& i) { return host_move(*i) != HostMove::kNone; });
   }
-  if (in_host.none() || moves == 0) return result;
+  if (in_host.none() || moves == 0) return PassResult{};
   place_all(module, in_host);
   const Uses uses(module);
   const std::vector<bool> ordered = ordered_instructions(module);
@@ -118,10 +115,7 @@ Result<PassResult> spell_host_moves(Module& module) {
     }
     replacements.finish(*computation);
   }
-  result.count = moves;
-  result.changed = true;
-  result.note = fmt::format("{} moves between the device's memory and the host's", moves);
-  return result;
+  return rewritten(moves, "moves between the device's memory and the host's");
 }
 
 }  // namespace lowtide::engine

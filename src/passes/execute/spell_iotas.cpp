@@ -1,14 +1,12 @@
 #include "passes/execute/spell_iotas.h"
 
-#include <fmt/format.h>
-
 #include "passes/rules/maker.h"
 
 namespace lowtide::engine {
 namespace {
 
 Instruction* spell_iota(const Instruction& i, Maker& maker) {
-  if (i.opcode != Opcode::kIota || i.shape.rank() < 2 || !i.shape.dynamic.empty() || i.sharding) return nullptr;
+  if (i.shape.rank() < 2 || !i.shape.dynamic.empty() || i.sharding) return nullptr;
   const int64_t counted = i.as<IotaAttributes>().dimension;
   const Dims line = {i.shape.dims[counted]};
   Instruction* counts = maker.make(Opcode::kIota, Shape::array(i.shape.type, line), {}, IotaAttributes{0});
@@ -18,9 +16,7 @@ Instruction* spell_iota(const Instruction& i, Maker& maker) {
 }  // namespace
 
 Result<PassResult> spell_iotas(Module& module) {
-  auto result = rewrite_each(module, spell_iota);
-  if (result.ok()) result->note = fmt::format("{} iotas became broadcast lines", result->count);
-  return result;
+  return rewrite_each(module, {Opcode::kIota}, spell_iota, "iotas became broadcast lines");
 }
 
 }  // namespace lowtide::engine

@@ -1,7 +1,5 @@
 #include "passes/execute/spell_precisions.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <optional>
 
@@ -110,9 +108,7 @@ Instruction* spell_precision(const Instruction& i, Maker& maker) {
 }  // namespace
 
 Result<PassResult> spell_precisions(Module& module) {
-  auto result = rewrite_each(module, spell_precision);
-  if (result.ok()) result->note = fmt::format("{} operations on mixed floats", result->count);
-  return result;
+  return rewrite_each(module, spell_precision, "operations on mixed floats");
 }
 
 }  // namespace lowtide::engine

@@ -1,7 +1,5 @@
 #include "passes/execute/spell_random_numbers.h"
 
-#include <fmt/format.h>
-
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -112,11 +110,9 @@ class GeneratorSpeller {
 }  // namespace
 
 Result<PassResult> spell_random_numbers(Module& module) {
-  LT_ASSIGN_OR_RETURN(PassResult result, rewrite_each(module, [](Instruction& i, Maker& maker) -> Instruction* {
-                        return i.opcode == Opcode::kRng ? GeneratorSpeller(i, maker).spell() : nullptr;
-                      }));
-  result.note = fmt::format("{} draws spelt", result.count);
-  return result;
+  return rewrite_each(
+      module, {Opcode::kRng}, [](Instruction& i, Maker& maker) { return GeneratorSpeller(i, maker).spell(); },
+      "draws spelt");
 }
 
 }  // namespace lowtide::engine

@@ -1,7 +1,5 @@
 #include "passes/execute/spell_scaled_products.h"
 
-#include <fmt/format.h>
-
 #include "passes/rules/maker.h"
 
 namespace lowtide::engine {
@@ -37,11 +35,7 @@ Instruction* spell_product(Instruction& dot, Maker& maker) {
 }  // namespace
 
 Result<PassResult> spell_scaled_products(Module& module) {
-  LT_ASSIGN_OR_RETURN(PassResult result, rewrite_each(module, [](Instruction& i, Maker& maker) -> Instruction* {
-                        return i.opcode == Opcode::kScaledDot ? spell_product(i, maker) : nullptr;
-                      }));
-  result.note = fmt::format("{} products spelt", result.count);
-  return result;
+  return rewrite_each(module, {Opcode::kScaledDot}, spell_product, "products spelt");
 }
 
 }  // namespace lowtide::engine

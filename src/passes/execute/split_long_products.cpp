@@ -1,7 +1,5 @@
 #include "passes/execute/split_long_products.h"
 
-#include <fmt/format.h>
-
 #include "passes/execute/parts.h"
 #include "passes/rules/maker.h"
 #include "target/target.h"
@@ -10,10 +8,10 @@ namespace lowtide::engine {
 namespace {
 
 bool is_long_product(const Instruction& i, const Target& target) {
-  if (i.opcode != Opcode::kDot || target.role_of(i) == OpRole::kLibrary) return false;
+  if (target.role_of(i) == OpRole::kLibrary) return false;
   const auto& dot = i.as<DotAttributes>();
   const ElementType type = i.shape.type;
-  if (type != ElementType::kF32 && type != ElementType::kF64) return false;
+  if (!is_wide_float(type)) return false;
   if (!dot.lhs_batch_dims.empty() || dot.lhs_contracting_dims.size() != 1 || !dot.lhs_ragged_dims.empty()) return false;
   const Shape &left = i.operand(0).shape, &right = i.operand(1).shape;
   if (!left.dynamic.empty() || !right.dynamic.empty()) return false;
@@ -60,11 +58,10 @@ Instruction* split_product(const Instruction& dot, Maker& maker) {
 
 Result<PassResult> split_long_products(Module& module, const Target& target) {
   if (module.sums_in_order) return PassResult{};
-  LT_ASSIGN_OR_RETURN(PassResult result, rewrite_each(module, [&](Instruction& i, Maker& maker) -> Instruction* {
-                        return is_long_product(i, target) ? split_product(i, maker) : nullptr;
-                      }));
-  result.note = fmt::format("{} products split", result.count);
-  return result;
+  return rewrite_each(
+      module, {Opcode::kDot},
+      [&](Instruction& i, Maker& maker) { return is_long_product(i, target) ? split_product(i, maker) : nullptr; },
+      "products split");
 }
 
 }  // namespace lowtide::engine

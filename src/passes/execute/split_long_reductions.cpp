@@ -1,7 +1,5 @@
 #include "passes/execute/split_long_reductions.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "ops/combiner.h"
@@ -198,7 +196,8 @@ class Splitter {
 }  // namespace
 
 Result<PassResult> split_long_reductions(Module& module) {
-  PassResult result;
+  if (!has_any(module, {Opcode::kReduce})) return PassResult{};
+  int64_t count = 0;
   const std::vector<bool> ordered = ordered_instructions(module);
   for (const auto& computation : module.computations()) {
     std::vector<Instruction*> originals;
@@ -224,11 +223,9 @@ Result<PassResult> split_long_reductions(Module& module) {
     }
     replacements.finish(*computation);
     computation->reorder(order);
-    result.count += replacements.count();
+    count += replacements.count();
   }
-  result.changed = result.count > 0;
-  result.note = fmt::format("{} reductions split", result.count);
-  return result;
+  return rewritten(count, "reductions split");
 }
 
 }  // namespace lowtide::engine

@@ -1,7 +1,5 @@
 #include "passes/execute/split_long_scatters.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "ops/combiner.h"
@@ -22,7 +20,7 @@ int64_t cut_dimension(const Instruction& scatter, int64_t parts) {
 
 /// Into how many parts the scatter is split: as many as their copies are worth; 0: it isn't.
 int64_t parts_of_scatter(const Instruction& i) {
-  if (i.opcode != Opcode::kScatter || !i.shape.is_array() || i.operands.size() != 3) return 0;
+  if (!i.shape.is_array() || i.operands.size() != 3) return 0;
   const ElementType type = i.shape.type;
   const int64_t places = element_count(i.shape), updates = element_count(i.operand(2).shape);
   if (!i.as<ScatterAttributes>().input_batching_dims.empty() || i.operand(2).shape.type != type) return 0;
@@ -87,12 +85,13 @@ Instruction* split_scatter(const Instruction& scatter, int64_t count, Maker& mak
 }  // namespace
 
 Result<PassResult> split_long_scatters(Module& module) {
-  LT_ASSIGN_OR_RETURN(PassResult result, rewrite_each(module, [](Instruction& i, Maker& maker) -> Instruction* {
-                        const int64_t parts = parts_of_scatter(i);
-                        return parts > 0 ? split_scatter(i, parts, maker) : nullptr;
-                      }));
-  result.note = fmt::format("{} scatters split", result.count);
-  return result;
+  return rewrite_each(
+      module, {Opcode::kScatter},
+      [](Instruction& i, Maker& maker) {
+        const int64_t parts = parts_of_scatter(i);
+        return parts > 0 ? split_scatter(i, parts, maker) : nullptr;
+      },
+      "scatters split");
 }
 
 }  // namespace lowtide::engine

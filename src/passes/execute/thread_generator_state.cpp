@@ -1,7 +1,5 @@
 #include "passes/execute/thread_generator_state.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
@@ -216,11 +214,8 @@ void remove_what_nobody_runs(Module& module) {
 }  // namespace
 
 Result<PassResult> thread_generator_state(Module& module) {
-  PassResult result;
-  if (Threaded(module).is_empty()) {
-    result.note = "0 draws";
-    return result;
-  }
+  if (Threaded(module).is_empty()) return PassResult{};
+  const size_t computations = module.computations().size();
   remove_what_nobody_runs(module);
   const Threaded threaded(module);
   Roles roles{{module.entry, Role{Role::kEntry}}};
@@ -241,13 +236,14 @@ Result<PassResult> thread_generator_state(Module& module) {
       }
     }
   }
+  int64_t count = 0;
   for (Computation* computation : module.callees_first()) {
     const auto role = roles.find(computation);
     if (role == roles.end() || !threaded.has(*computation)) continue;
-    result.count += Thread(*computation, role->second, threaded).run();
+    count += Thread(*computation, role->second, threaded).run();
   }
-  result.changed = result.count > 0;
-  result.note = fmt::format("{} draws", result.count);
+  PassResult result = rewritten(count, "draws");
+  result.changed = result.changed || module.computations().size() < computations;
   return result;
 }
 

@@ -1,7 +1,5 @@
 #include "passes/execute/unroll_elementwise_loops.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
@@ -147,7 +145,8 @@ class Unroller {
 }  // namespace
 
 Result<PassResult> unroll_elementwise_loops(Module& module) {
-  PassResult result;
+  if (!has_any(module, {Opcode::kWhile})) return PassResult{};
+  int64_t count = 0;
   const std::vector<bool> ordered = ordered_instructions(module);
   for (Computation* computation : module.callees_first()) {
     std::vector<Instruction*> originals;
@@ -171,11 +170,9 @@ Result<PassResult> unroll_elementwise_loops(Module& module) {
     }
     replacements.finish(*computation);
     computation->reorder(unroller.order);
-    result.count += replacements.count();
+    count += replacements.count();
   }
-  result.changed = result.count > 0;
-  result.note = fmt::format("{} loops unrolled", result.count);
-  return result;
+  return rewritten(count, "loops unrolled");
 }
 
 }  // namespace lowtide::engine

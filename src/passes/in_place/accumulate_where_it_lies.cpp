@@ -1,7 +1,5 @@
 #include "passes/in_place/accumulate_where_it_lies.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "analysis/uses.h"
@@ -36,9 +34,7 @@ class Accumulator {
       : uses_(module), id_limit_(module.id_limit()), in_order_(module.sums_in_order) {}
 
   Instruction* rewrite(Instruction& sum, Maker& maker) const {
-    if ((sum.opcode != Opcode::kAdd && sum.opcode != Opcode::kSubtract) || sum.operands[0] == sum.operands[1]) {
-      return nullptr;
-    }
+    if (sum.operands[0] == sum.operands[1]) return nullptr;
     for (size_t k = sum.opcode == Opcode::kSubtract ? 1 : 0; k < 2; ++k) {
       Instruction *part = sum.operands[k], *all = sum.operands[1 - k];
       Instruction* update = lone_update(part, uses_, id_limit_);
@@ -105,11 +101,9 @@ class Accumulator {
 
 Result<PassResult> accumulate_where_it_lies(Module& module) {
   const Accumulator accumulator(module);
-  auto result = rewrite_each(module, [&](Instruction& sum, Maker& maker) { return accumulator.rewrite(sum, maker); });
-  if (!result.ok()) return result;
-  PassResult done = result.take();
-  done.note = fmt::format("{} sums made where they lie", done.count);
-  return done;
+  return rewrite_each(
+      module, {Opcode::kAdd, Opcode::kSubtract},
+      [&](Instruction& sum, Maker& maker) { return accumulator.rewrite(sum, maker); }, "sums made where they lie");
 }
 
 }  // namespace lowtide::engine

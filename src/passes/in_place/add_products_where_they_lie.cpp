@@ -1,7 +1,5 @@
 #include "passes/in_place/add_products_where_they_lie.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "analysis/uses.h"
@@ -25,7 +23,8 @@ bool adds_in_place(const Instruction& sum, const Instruction& product, const Use
 }  // namespace
 
 Result<PassResult> add_products_where_they_lie(Module& module, const Target& target) {
-  PassResult result;
+  if (!has_any(module, {Opcode::kDot})) return PassResult{};
+  int64_t count = 0;
   const Uses uses(module);
   for (const auto& computation : module.computations()) {
     for (const auto& i : computation->instructions()) {
@@ -36,11 +35,11 @@ Result<PassResult> add_products_where_they_lie(Module& module, const Target& tar
         i->opcode = Opcode::kDot;
         i->attributes = product.attributes;
         i->operands = {product.operands[0], product.operands[1], &sum};
-        ++result.count;
+        ++count;
         break;
       }
     }
-    if (result.count > 0) {
+    if (count > 0) {
       computation->remove_if([&](const Instruction& i) {
         return i.opcode == Opcode::kDot && i.operands.size() == 2 && uses.of(i).size() == 1 &&
                uses.of(i)[0]->opcode == Opcode::kDot &&
@@ -48,9 +47,7 @@ Result<PassResult> add_products_where_they_lie(Module& module, const Target& tar
       });
     }
   }
-  result.changed = result.count > 0;
-  if (result.changed) result.note = fmt::format("{} products added where their sum lies", result.count);
-  return result;
+  return rewritten(count, "products added where their sum lies");
 }
 
 }  // namespace lowtide::engine

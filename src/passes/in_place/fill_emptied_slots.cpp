@@ -1,7 +1,5 @@
 #include "passes/in_place/fill_emptied_slots.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <optional>
 
@@ -347,19 +345,17 @@ class Loop {
 }  // namespace
 
 Result<PassResult> fill_emptied_slots(Module& module) {
-  PassResult result;
-  if (is_partitioned(module)) return result;
+  int64_t count = 0;
+  if (!has_any(module, {Opcode::kWhile}) || is_partitioned(module)) return PassResult{};
   const Callers callers = count_callers(module);
   std::optional<Uses> uses;
   for (Instruction* loop : free_loops(module)) {
     if (!uses) uses.emplace(module);
-    const int64_t count = Loop(*loop, *uses, callers).run();
-    if (count > 0) uses.reset();
-    result.count += count;
+    const int64_t filled = Loop(*loop, *uses, callers).run();
+    if (filled > 0) uses.reset();
+    count += filled;
   }
-  result.changed = result.count > 0;
-  result.note = fmt::format("{} stacks in the slots of others", result.count);
-  return result;
+  return rewritten(count, "stacks in the slots of others");
 }
 
 }  // namespace lowtide::engine

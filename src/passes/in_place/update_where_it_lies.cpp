@@ -1,7 +1,5 @@
 #include "passes/in_place/update_where_it_lies.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "analysis/uses.h"
@@ -134,18 +132,16 @@ class Rewrite {
 }  // namespace
 
 Result<PassResult> update_where_it_lies(Module& module) {
-  PassResult result;
+  int64_t count = 0;
   for (const auto& computation : module.computations()) {
     std::vector<Match> matches;
     for (const auto& i : computation->instructions()) {
       Match m;
       if (match(*i, m) && std::ranges::find(matches, m.inner, &Match::inner) == matches.end()) matches.push_back(m);
     }
-    if (!matches.empty()) Rewrite(module, *computation).run(matches, result.count);
+    if (!matches.empty()) Rewrite(module, *computation).run(matches, count);
   }
-  result.changed = result.count > 0;
-  if (result.changed) result.note = fmt::format("{} slices updated in their stack", result.count);
-  return result;
+  return rewritten(count, "slices updated in their stack");
 }
 
 }  // namespace lowtide::engine

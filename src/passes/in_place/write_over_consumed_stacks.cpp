@@ -1,7 +1,5 @@
 #include "passes/in_place/write_over_consumed_stacks.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <unordered_set>
 
@@ -228,21 +226,20 @@ void put_reads_first(Computation& body) {
 }  // namespace
 
 Result<PassResult> write_over_consumed_stacks(Module& module) {
-  PassResult result;
+  if (!has_any(module, {Opcode::kWhile})) return PassResult{};
+  int64_t count = 0;
   const Uses uses(module);
   const auto callers = count_callers(module);
   for (const auto& computation : module.computations()) {
     for (const auto& i : computation->instructions()) {
       // A shared body would change for all of its loops, and only one of them gets the new initial value.
       if (i->opcode != Opcode::kWhile || callers.at(i->called[1]) > 1) continue;
-      const int64_t count = rewrite_loop(*i, module, uses);
-      if (count > 0) put_reads_first(*i->called[1]);
-      result.count += count;
+      const int64_t stacks = rewrite_loop(*i, module, uses);
+      if (stacks > 0) put_reads_first(*i->called[1]);
+      count += stacks;
     }
   }
-  result.changed = result.count > 0;
-  if (result.changed) result.note = fmt::format("{} stacks written over", result.count);
-  return result;
+  return rewritten(count, "stacks written over");
 }
 
 }  // namespace lowtide::engine

@@ -1,7 +1,5 @@
 #include "passes/recompute/recompute_stacks.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <functional>
 #include <unordered_map>
@@ -253,9 +251,9 @@ std::vector<StacksChoice> recompute_stacks(Module& module, const Target& target,
 }
 
 Result<PassResult> recompute_cheap_stacks(Module& module, const Target& target) {
+  if (!has_any(module, {Opcode::kWhile})) return PassResult{};
   const auto done = recompute_stacks(module, [&](Pair& pair) { return pair.choose_cheap(target.cost()); });
-  const auto count = std::ssize(done);
-  return PassResult{.changed = count > 0, .count = count, .note = fmt::format("{} loops save less", count)};
+  return rewritten(std::ssize(done), "loops save less");
 }
 
 bool recompute_stacks_alike(Module& module, const StacksChoice& choice) {

@@ -435,13 +435,13 @@ Status group_first_trips(Module& module, const LoopPair& pair, int64_t k) {
 }  // namespace
 
 Result<PassResult> save_every(Module& module, const Grouping& grouping) {
-  PassResult result;
+  int64_t count = 0;
   Status status;
   std::set<const Instruction*> done;  ///< loops over groups, and over iterations in no group
   for_each_rerun(module, [&](Rerun& rerun, const Instruction& loop) {
     const auto applied = rerun.sizes().applied(grouping);
     if (!status.ok() || !applied || done.contains(&loop)) return false;
-    ++result.count;
+    ++count;
     if (applied->of == rerun.trips()) {
       rerun.apply(applied->k);
       done.insert(&loop);
@@ -453,9 +453,7 @@ Result<PassResult> save_every(Module& module, const Grouping& grouping) {
     return true;
   });
   LT_RETURN_IF_ERROR(status);
-  result.changed = result.count > 0;
-  result.note = fmt::format("{} loops save every {} trips", result.count, grouping.k);
-  return result;
+  return rewritten(count, fmt::format("loops save every {} trips", grouping.k));
 }
 
 std::vector<Grouping> groupings(const Module& module) {

@@ -1,7 +1,5 @@
 #include "passes/rules/batch_counted_indices.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "ops/infer.h"
@@ -105,11 +103,8 @@ Instruction* as_batch(Instruction& i, Maker& maker) {
 }  // namespace
 
 Result<PassResult> batch_counted_indices(Module& module) {
-  auto result = rewrite_each(module, as_batch);
-  if (!result.ok()) return result;
-  PassResult done = result.take();
-  done.note = fmt::format("{} gathers and scatters walk a dimension in step", done.count);
-  return done;
+  return rewrite_each(module, {Opcode::kGather, Opcode::kScatter}, as_batch,
+                      "gathers and scatters walk a dimension in step");
 }
 
 }  // namespace lowtide::engine

@@ -1,7 +1,5 @@
 #include "passes/rules/convolve_unrepeated.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <optional>
 #include <unordered_set>
@@ -198,9 +196,7 @@ class Convolver {
   Dims times_;
 };
 
-bool is_rounded_once(const Instruction& i) {
-  return is_plain_array(i) && (i.shape.type == ElementType::kF32 || i.shape.type == ElementType::kF64);
-}
+bool is_rounded_once(const Instruction& i) { return is_plain_array(i) && is_wide_float(i.shape.type); }
 
 bool is_sum(const Instruction& i) {
   return i.opcode == Opcode::kReduce && i.operands.size() == 2 && is_plain_array(i) && is_zero(i.operand(1)) &&
@@ -253,10 +249,9 @@ class Rule {
 }  // namespace
 
 Result<PassResult> convolve_unrepeated(Module& module) {
-  if (module.sums_in_order) return PassResult{};
-  LT_ASSIGN_OR_RETURN(PassResult done, rewrite_each(module, Rule(module)));
-  done.note = fmt::format("{} convolutions of what isn't repeated", done.count);
-  return done;
+  if (module.sums_in_order || !has_any(module, {Opcode::kConvolution})) return PassResult{};
+  return rewrite_each(module, {Opcode::kConvolution, Opcode::kReduce}, Rule(module),
+                      "convolutions of what isn't repeated");
 }
 
 }  // namespace lowtide::engine

@@ -1,7 +1,5 @@
 #include "passes/rules/decide_predicates.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "passes/rules/index_forms.h"
@@ -105,6 +103,8 @@ Instruction* decide_logic(const Instruction& i, Maker& maker) {
   return nullptr;
 }
 
+constexpr OpcodeSet kDecided = {Opcode::kCompare, Opcode::kNot, Opcode::kAnd, Opcode::kOr, Opcode::kSelect};
+
 Instruction* decide(const Instruction& i, const IntegerRanges& ranges, Maker& maker) {
   switch (i.opcode) {
     case Opcode::kCompare: {
@@ -129,14 +129,16 @@ Instruction* decide(const Instruction& i, const IntegerRanges& ranges, Maker& ma
 }  // namespace
 
 Result<PassResult> decide_predicates(Module& module) {
+  if (!has_any(module, kDecided)) return PassResult{};
   const bool partitioned = is_partitioned(module);
   const IntegerRanges ranges(module);
-  auto result = rewrite_each(module, [&](Instruction& i, Maker& maker) -> Instruction* {
-    if (!i.shape.dynamic.empty() || (partitioned && i.sharding)) return nullptr;
-    return decide(i, ranges, maker);
-  });
-  if (result.ok()) result->note = fmt::format("{} predicates decided", result->count);
-  return result;
+  return rewrite_each(
+      module, kDecided,
+      [&](Instruction& i, Maker& maker) -> Instruction* {
+        if (!i.shape.dynamic.empty() || (partitioned && i.sharding)) return nullptr;
+        return decide(i, ranges, maker);
+      },
+      "predicates decided");
 }
 
 }  // namespace lowtide::engine

@@ -1,7 +1,5 @@
 #include "passes/rules/gather_one_hot_products.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <numeric>
 
@@ -86,7 +84,7 @@ Instruction* inside(const OneHot& one_hot, Instruction* places, Maker& maker) {
 }
 
 Instruction* as_gather(Instruction& dot, Maker& maker) {
-  if (dot.opcode != Opcode::kDot || dot.operands.size() != 2 || !dot.shape.dynamic.empty()) return nullptr;
+  if (dot.operands.size() != 2 || !dot.shape.dynamic.empty()) return nullptr;
   const auto& a = dot.as<DotAttributes>();
   if (a.lhs_contracting_dims.size() != 1) return nullptr;
   for (const bool hot_left : {true, false}) {
@@ -111,11 +109,7 @@ Instruction* as_gather(Instruction& dot, Maker& maker) {
 }  // namespace
 
 Result<PassResult> gather_one_hot_products(Module& module) {
-  auto result = rewrite_each(module, as_gather);
-  if (!result.ok()) return result;
-  PassResult done = result.take();
-  done.note = fmt::format("{} products became gathers", done.count);
-  return done;
+  return rewrite_each(module, {Opcode::kDot}, as_gather, "products became gathers");
 }
 
 }  // namespace lowtide::engine

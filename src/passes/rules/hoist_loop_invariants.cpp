@@ -1,7 +1,5 @@
 #include "passes/rules/hoist_loop_invariants.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <unordered_set>
@@ -135,7 +133,7 @@ void hoist(LoopCarry& carry, const Invariants& invariants) {
 }  // namespace
 
 Result<PassResult> hoist_loop_invariants(Module& module, const Target& target) {
-  PassResult result;
+  int64_t count = 0;
   const Cost& cost = target.cost();
   const auto callers = count_callers(module);
   const std::vector<bool> ordered = ordered_instructions(module);
@@ -152,12 +150,10 @@ Result<PassResult> hoist_loop_invariants(Module& module, const Target& target) {
       const Invariants invariants(carry, ordered, effects, cost);
       if (invariants.chosen().empty() || invariants.ns() < kLeastHoisted * time_of(carry.body(), cost)) continue;
       hoist(carry, invariants);
-      result.count += std::ssize(invariants.chosen());
+      count += std::ssize(invariants.chosen());
     }
   }
-  result.changed = result.count > 0;
-  result.note = fmt::format("{} values computed before loops", result.count);
-  return result;
+  return rewritten(count, "values computed before loops");
 }
 
 }  // namespace lowtide::engine

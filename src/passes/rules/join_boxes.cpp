@@ -1,7 +1,5 @@
 #include "passes/rules/join_boxes.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "ops/collective.h"
@@ -240,12 +238,13 @@ Instruction* join(const Instruction& i, bool partitioned, Maker& maker) {
 
 Result<PassResult> join_boxes(Module& module) {
   const bool partitioned = is_partitioned(module);
-  auto result = rewrite_each(module, [&](Instruction& i, Maker& maker) -> Instruction* {
-    if (!i.shape.dynamic.empty() || (partitioned && i.sharding)) return nullptr;
-    return join(i, partitioned, maker);
-  });
-  if (result.ok()) result->note = fmt::format("{} moves joined", result->count);
-  return result;
+  return rewrite_each(
+      module,
+      [&](Instruction& i, Maker& maker) -> Instruction* {
+        if (!i.shape.dynamic.empty() || (partitioned && i.sharding)) return nullptr;
+        return join(i, partitioned, maker);
+      },
+      "moves joined");
 }
 
 }  // namespace lowtide::engine

@@ -1,7 +1,5 @@
 #include "passes/rules/keep_rows_read_again.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 
@@ -273,22 +271,21 @@ class Windows {
 }  // namespace
 
 Result<PassResult> keep_rows_read_again(Module& module) {
-  PassResult result;
+  if (!has_any(module, {Opcode::kWhile})) return PassResult{};
+  int64_t count = 0;
   const Callers callers = count_callers(module);
   std::vector<Instruction*> open = free_loops(module);
   std::optional<Uses> uses;
   while (!open.empty()) {
     if (!uses) uses.emplace(module);
     if (Windows(*open.back(), *uses, callers).run()) {
-      ++result.count;
+      ++count;
       uses.reset();
     } else {
       open.pop_back();
     }
   }
-  result.changed = result.count > 0;
-  result.note = fmt::format("{} carries kept as few rows", result.count);
-  return result;
+  return rewritten(count, "carries kept as few rows");
 }
 
 }  // namespace lowtide::engine

@@ -1,7 +1,5 @@
 #include "passes/rules/make_in_loops.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 
@@ -499,7 +497,8 @@ class MakerInLoop {
 }  // namespace
 
 Result<PassResult> make_in_loops(Module& module, const Target& target, MadeInLoops what) {
-  PassResult result;
+  if (!has_any(module, {Opcode::kWhile})) return PassResult{};
+  int64_t count = 0;
   const Callers callers = count_callers(module);
   std::vector<Instruction*> open = free_loops(module);
   std::optional<Uses> uses;
@@ -507,16 +506,14 @@ Result<PassResult> make_in_loops(Module& module, const Target& target, MadeInLoo
   while (!open.empty()) {
     if (!uses) uses.emplace(module), ordered = ordered_instructions(module);
     if (MakerInLoop(*open.back(), *uses, callers, ordered, target, what).run()) {
-      ++result.count;
+      ++count;
       uses.reset();
     } else {
       open.pop_back();
     }
   }
-  result.changed = result.count > 0;
   const bool reduces = what == MadeInLoops::kReductions;
-  result.note = fmt::format("{} stacks {} where they are made", result.count, reduces ? "reduced" : "consumed");
-  return result;
+  return rewritten(count, reduces ? "stacks reduced where they are made" : "stacks consumed where they are made");
 }
 
 }  // namespace lowtide::engine

@@ -128,47 +128,75 @@ Computation* Maker::addition(ElementType type) {
   return added;
 }
 
-Result<PassResult> rewrite_each(Module& module, const std::function<Instruction*(Instruction&, Maker&)>& rewrite) {
-  PassResult result;
-  const std::vector<bool> ordered = ordered_instructions(module);
-  std::vector<Computation*> computations;  // rewrites may add reducers
-  for (const auto& computation : module.computations()) computations.push_back(computation.get());
-  for (Computation* computation : computations) {
+/// Offers the instructions of a module, one computation after another, to one rewrite.
+class EachRewriter {
+ public:
+  /// opcodes: null if all are offered.
+  EachRewriter(Module& module, const OpcodeSet* opcodes, const InstructionRewrite& rewrite)
+      : module_(module), opcodes_(opcodes), rewrite_(rewrite), ordered_(ordered_instructions(module)) {}
+
+  PassResult run(std::string_view done) {
+    std::vector<Computation*> computations;  // rewrites may add reducers
+    for (const auto& computation : module_.computations()) computations.push_back(computation.get());
+    for (Computation* computation : computations) rewrite_in(*computation);
+    if (count_ > 0) module_.reorder(module_.callees_first());  // puts added reducers before their callers
+    PassResult result = rewritten(count_, done);
+    result.changed = result.changed || has_made_;
+    return result;
+  }
+
+ private:
+  bool is_offered(const Instruction& i) const {
+    return (opcodes_ == nullptr || opcodes_->contains(i.opcode)) && !ordered_[i.id];
+  }
+  void rewrite_in(Computation& computation) {
     std::vector<Instruction*> originals;
-    for (const auto& i : computation->instructions()) originals.push_back(i.get());
-    Replacements replacements(module);
-    Maker maker(*computation);
+    for (const auto& i : computation.instructions()) originals.push_back(i.get());
+    Replacements replacements(module_);
+    Maker maker(computation);
     for (Instruction* i : originals) {
       replacements.apply_to(*i);
-      Instruction* made = nullptr;
-      if (!ordered[i->id]) {
-        maker.origin_ = i;
-        const size_t before = maker.order_.size();
-        made = rewrite(*i, maker);
-        if (made && maker.order_.size() > before && made == maker.order_.back()) {
-          made->shape.layout = i->shape.layout;
-          made->sharding = i->sharding;
-        } else if (made && !interchangeable(made->shape, i->shape)) {
-          made = nullptr;
-        }
-      }
-      if (made) {
+      if (Instruction* made = is_offered(*i) ? replacement_of(*i, maker) : nullptr) {
         replacements.replace(*i, *made);
       } else {
         maker.order_.push_back(i);
       }
     }
-    if (replacements.count() == 0 && maker.order_.size() == originals.size()) continue;
-    replacements.finish(*computation);
-    computation->reorder(maker.order_);
-    result.count += replacements.count();
+    if (replacements.count() == 0 && maker.order_.size() == originals.size()) return;
+    replacements.finish(computation);
+    computation.reorder(maker.order_);
+    has_made_ = true;
+    count_ += replacements.count();
   }
-  if (result.count > 0) {
-    // Puts added reducers before their callers.
-    module.reorder(module.callees_first());
-    result.changed = true;
+  /// Null: the instruction stays.
+  Instruction* replacement_of(Instruction& i, Maker& maker) {
+    maker.origin_ = &i;
+    const size_t before = maker.order_.size();
+    Instruction* const made = rewrite_(i, maker);
+    if (made && maker.order_.size() > before && made == maker.order_.back()) {
+      made->shape.layout = i.shape.layout;
+      made->sharding = i.sharding;
+      return made;
+    }
+    return made && interchangeable(made->shape, i.shape) ? made : nullptr;
   }
-  return result;
+
+  Module& module_;
+  const OpcodeSet* opcodes_;
+  const InstructionRewrite& rewrite_;
+  const std::vector<bool> ordered_;
+  int64_t count_ = 0;
+  bool has_made_ = false;  ///< also if what was made replaces nothing yet
+};
+
+Result<PassResult> rewrite_each(Module& module, const OpcodeSet& opcodes, const InstructionRewrite& rewrite,
+                                std::string_view done) {
+  if (!has_any(module, opcodes)) return PassResult{};
+  return EachRewriter(module, &opcodes, rewrite).run(done);
+}
+
+Result<PassResult> rewrite_each(Module& module, const InstructionRewrite& rewrite, std::string_view done) {
+  return EachRewriter(module, nullptr, rewrite).run(done);
 }
 
 }  // namespace lowtide::engine

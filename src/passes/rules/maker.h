@@ -19,6 +19,10 @@ std::vector<Instruction*> mapped(const Instruction& i, const InstructionMap& now
 /// Replaces the operands that `now` contains; others stay.
 void read_instead(std::vector<Instruction*>& operands, const InstructionMap& now);
 
+class Maker;
+/// What replaces an instruction, or null.
+using InstructionRewrite = std::function<Instruction*(Instruction&, Maker&)>;
+
 class Maker {
  public:
   explicit Maker(Computation& computation) : computation_(computation), names_(computation) {}
@@ -52,8 +56,7 @@ class Maker {
   const std::vector<Instruction*>& order() const { return order_; }
 
  private:
-  friend Result<PassResult> rewrite_each(Module& module,
-                                         const std::function<Instruction*(Instruction&, Maker&)>& rewrite);
+  friend class EachRewriter;
   Computation& computation_;
   Names names_;
   std::vector<Instruction*> order_;
@@ -61,9 +64,13 @@ class Maker {
   const Instruction* origin_ = nullptr;
 };
 
-/// Offers every instruction, operands before users, to `rewrite`: the instruction is replaced by what it returns,
-/// either new or an earlier instruction with the same layout; null leaves it, with the operands that it was given and
-/// what was made for them before it. Instructions that control edges hold aren't offered.
-Result<PassResult> rewrite_each(Module& module, const std::function<Instruction*(Instruction&, Maker&)>& rewrite);
+/// Offers every instruction of these opcodes, operands before users, to `rewrite`: the instruction is replaced by what
+/// it returns, either new or an earlier instruction with the same layout; null leaves it, with the operands that it was
+/// given and what was made for them before it. Instructions that control edges hold aren't offered. done: what the pass
+/// says of its rewrites, as in rewritten().
+Result<PassResult> rewrite_each(Module& module, const OpcodeSet& opcodes, const InstructionRewrite& rewrite,
+                                std::string_view done);
+/// Offers instructions of all opcodes.
+Result<PassResult> rewrite_each(Module& module, const InstructionRewrite& rewrite, std::string_view done);
 
 }  // namespace lowtide::engine

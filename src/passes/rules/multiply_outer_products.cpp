@@ -1,7 +1,5 @@
 #include "passes/rules/multiply_outer_products.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "ops/dot_checks.h"
@@ -30,7 +28,7 @@ Instruction* spread(const Instruction& dot, Instruction* x, const Dims& contract
 }
 
 Instruction* as_multiply(Instruction& dot, Maker& maker) {
-  if (dot.opcode != Opcode::kDot || dot.operands.size() != 2 || !dot.shape.dynamic.empty()) return nullptr;
+  if (dot.operands.size() != 2 || !dot.shape.dynamic.empty()) return nullptr;
   Instruction *l = dot.operands[0], *r = dot.operands[1];
   const auto& a = dot.as<DotAttributes>();
   const auto is_one = [&](int64_t d) { return l->shape.dims[d] == 1; };
@@ -48,11 +46,7 @@ Instruction* as_multiply(Instruction& dot, Maker& maker) {
 }  // namespace
 
 Result<PassResult> multiply_outer_products(Module& module) {
-  auto result = rewrite_each(module, as_multiply);
-  if (!result.ok()) return result;
-  PassResult done = result.take();
-  done.note = fmt::format("{} dots became products", done.count);
-  return done;
+  return rewrite_each(module, {Opcode::kDot}, as_multiply, "dots became products");
 }
 
 }  // namespace lowtide::engine

@@ -1,7 +1,5 @@
 #include "passes/rules/narrow_carries.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 
@@ -196,14 +194,13 @@ class CarryNarrower {
 }  // namespace
 
 Result<PassResult> narrow_carries(Module& module) {
-  PassResult result;
+  if (!has_any(module, {Opcode::kWhile})) return PassResult{};
+  int64_t count = 0;
   const Callers callers = count_callers(module);
   for (Instruction* loop : free_loops(module)) {
-    while (CarryNarrower(*loop, Uses(module), callers).run()) ++result.count;
+    while (CarryNarrower(*loop, Uses(module), callers).run()) ++count;
   }
-  result.changed = result.count > 0;
-  result.note = fmt::format("{} carries narrowed", result.count);
-  return result;
+  return rewritten(count, "carries narrowed");
 }
 
 }  // namespace lowtide::engine

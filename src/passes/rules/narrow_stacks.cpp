@@ -1,7 +1,5 @@
 #include "passes/rules/narrow_stacks.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "analysis/uses.h"
@@ -112,15 +110,14 @@ class StackNarrower {
 }  // namespace
 
 Result<PassResult> narrow_stacks(Module& module) {
-  PassResult result;
+  if (!has_any(module, {Opcode::kWhile})) return PassResult{};
+  int64_t count = 0;
   const Callers callers = count_callers(module);
   for (Instruction* loop : free_loops(module)) {
     const Uses uses(module);
-    result.count += StackNarrower(*loop, uses, callers).run();
+    count += StackNarrower(*loop, uses, callers).run();
   }
-  result.changed = result.count > 0;
-  result.note = fmt::format("{} stacks narrowed", result.count);
-  return result;
+  return rewritten(count, "stacks narrowed");
 }
 
 }  // namespace lowtide::engine

@@ -1,7 +1,5 @@
 #include "passes/rules/scatter_one_hot_gradients.h"
 
-#include <fmt/format.h>
-
 #include "ops/dot_checks.h"
 #include "passes/rules/one_hot.h"
 
@@ -102,7 +100,7 @@ class Scatterer {
 };
 
 Instruction* as_scatter(Instruction& dot, Maker& maker) {
-  if (dot.opcode != Opcode::kDot || dot.operands.size() != 2 || !dot.shape.dynamic.empty()) return nullptr;
+  if (dot.operands.size() != 2 || !dot.shape.dynamic.empty()) return nullptr;
   if (dot.as<DotAttributes>().lhs_contracting_dims.empty() || element_count(dot.shape) == 0) return nullptr;
   for (const bool hot_left : {true, false}) {
     const Side hot = side_of(dot, hot_left);
@@ -116,11 +114,7 @@ Instruction* as_scatter(Instruction& dot, Maker& maker) {
 }  // namespace
 
 Result<PassResult> scatter_one_hot_gradients(Module& module) {
-  auto result = rewrite_each(module, as_scatter);
-  if (!result.ok()) return result;
-  PassResult done = result.take();
-  done.note = fmt::format("{} products became scatters", done.count);
-  return done;
+  return rewrite_each(module, {Opcode::kDot}, as_scatter, "products became scatters");
 }
 
 }  // namespace lowtide::engine

@@ -1,7 +1,5 @@
 #include "passes/rules/select_single_places.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <numeric>
 
@@ -69,7 +67,7 @@ class Selector {
   explicit Selector(const Module& module) : uses_(module), id_limit_(module.id_limit()) {}
 
   Instruction* rewrite(Instruction& scatter, Maker& maker) const {
-    if (scatter.opcode != Opcode::kScatter || scatter.operands.size() != 3 || !scatter.shape.is_array()) return nullptr;
+    if (scatter.operands.size() != 3 || !scatter.shape.is_array()) return nullptr;
     if (!scatter.shape.dynamic.empty() || scatter.sharding || !is_computed(scatter.operand(0))) return nullptr;
     const ElementType type = scatter.operand(1).shape.type;
     const Computation& combine = *scatter.called[0];
@@ -106,10 +104,11 @@ class Selector {
 }  // namespace
 
 Result<PassResult> select_single_places(Module& module) {
+  if (!has_any(module, {Opcode::kScatter})) return PassResult{};
   const Selector selector(module);
-  auto result = rewrite_each(module, [&](Instruction& i, Maker& maker) { return selector.rewrite(i, maker); });
-  if (result.ok()) result->note = fmt::format("{} scatters choose element by element", result->count);
-  return result;
+  return rewrite_each(
+      module, {Opcode::kScatter}, [&](Instruction& i, Maker& maker) { return selector.rewrite(i, maker); },
+      "scatters choose element by element");
 }
 
 }  // namespace lowtide::engine

@@ -1,7 +1,5 @@
 #include "passes/rules/sink_hoisted_values.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <ranges>
@@ -207,7 +205,8 @@ int64_t sink_into(Instruction& loop, const std::unordered_map<const Computation*
 }  // namespace
 
 Result<PassResult> sink_hoisted_values(Module& module, const Target& target) {
-  PassResult result;
+  if (!has_any(module, {Opcode::kWhile})) return PassResult{};
+  int64_t count = 0;
   const auto callers = count_callers(module);
   const std::vector<bool> ordered = ordered_instructions(module);
   // Outer loops first: values that were sunk into a body may be sunk further from there.
@@ -217,11 +216,9 @@ Result<PassResult> sink_hoisted_values(Module& module, const Target& target) {
     for (const auto& i : computation->instructions()) {
       if (i->opcode == Opcode::kWhile && !ordered[i->id]) loops.push_back(i.get());
     }
-    for (Instruction* loop : loops) result.count += sink_into(*loop, callers, target.cost());
+    for (Instruction* loop : loops) count += sink_into(*loop, callers, target.cost());
   }
-  result.changed = result.count > 0;
-  result.note = fmt::format("{} values sunk into loops", result.count);
-  return result;
+  return rewritten(count, "values sunk into loops");
 }
 
 }  // namespace lowtide::engine

@@ -1,7 +1,5 @@
 #include "passes/rules/slice_known_gathers.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <numeric>
 
@@ -141,12 +139,13 @@ class SliceGather {
 }  // namespace
 
 Result<PassResult> slice_known_gathers(Module& module) {
-  auto result = rewrite_each(module, [](Instruction& i, Maker& maker) -> Instruction* {
-    if (i.opcode != Opcode::kGather || !i.shape.dynamic.empty() || !i.operand(0).shape.dynamic.empty()) return nullptr;
-    return SliceGather(i, maker).run();
-  });
-  if (result.ok()) result->note = fmt::format("{} gathers are slices", result->count);
-  return result;
+  return rewrite_each(
+      module, {Opcode::kGather},
+      [](Instruction& i, Maker& maker) -> Instruction* {
+        if (!i.shape.dynamic.empty() || !i.operand(0).shape.dynamic.empty()) return nullptr;
+        return SliceGather(i, maker).run();
+      },
+      "gathers are slices");
 }
 
 }  // namespace lowtide::engine

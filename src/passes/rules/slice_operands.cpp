@@ -1,7 +1,5 @@
 #include "passes/rules/slice_operands.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <compare>
 #include <limits>
@@ -148,15 +146,16 @@ class Slicer {
 }  // namespace
 
 Result<PassResult> slice_operands(Module& module) {
+  if (!has_any(module, {Opcode::kDynamicSlice})) return PassResult{};
   const Uses uses(module);
   const std::vector<bool> ordered = ordered_instructions(module);
-  auto result = rewrite_each(module, [&](Instruction& i, Maker& maker) -> Instruction* {
-    if (i.opcode != Opcode::kDynamicSlice || !i.shape.dynamic.empty() || i.sharding || i.shape.rank() == 0)
-      return nullptr;
-    return Slicer(uses, ordered, maker).rewrite(i);
-  });
-  if (result.ok()) result->note = fmt::format("{} slices taken before the work", result->count);
-  return result;
+  return rewrite_each(
+      module, {Opcode::kDynamicSlice},
+      [&](Instruction& i, Maker& maker) -> Instruction* {
+        if (!i.shape.dynamic.empty() || i.sharding || i.shape.rank() == 0) return nullptr;
+        return Slicer(uses, ordered, maker).rewrite(i);
+      },
+      "slices taken before the work");
 }
 
 }  // namespace lowtide::engine

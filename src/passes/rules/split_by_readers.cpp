@@ -1,7 +1,5 @@
 #include "passes/rules/split_by_readers.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <optional>
 
@@ -66,7 +64,7 @@ class Splitter {
 
   /// What a slice of a product or convolution is computed as; null: it stays a slice.
   Instruction* rewrite(const Instruction& slice, Maker& maker) const {
-    if (slice.opcode != Opcode::kSlice || static_cast<size_t>(slice.id) >= ordered_.size()) return nullptr;
+    if (static_cast<size_t>(slice.id) >= ordered_.size()) return nullptr;
     const Instruction& whole = slice.operand(0);
     const auto along = split_dimension(whole);
     if (!along) return nullptr;
@@ -117,12 +115,11 @@ class Splitter {
 }  // namespace
 
 Result<PassResult> split_by_readers(Module& module) {
+  if (!has_any(module, {Opcode::kSlice})) return PassResult{};
   const Splitter splitter(module);
-  LT_ASSIGN_OR_RETURN(PassResult result, rewrite_each(module, [&](Instruction& i, Maker& maker) -> Instruction* {
-                        return splitter.rewrite(i, maker);
-                      }));
-  result.note = fmt::format("{} slices computed by themselves", result.count);
-  return result;
+  return rewrite_each(
+      module, {Opcode::kSlice}, [&](Instruction& i, Maker& maker) { return splitter.rewrite(i, maker); },
+      "slices computed by themselves");
 }
 
 }  // namespace lowtide::engine

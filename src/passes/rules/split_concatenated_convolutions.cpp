@@ -1,7 +1,5 @@
 #include "passes/rules/split_concatenated_convolutions.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <optional>
 
@@ -70,7 +68,7 @@ std::optional<int64_t> summed_together(const Instruction& product, const Joined&
 Instruction* added(const Instruction& product, const Joined& joined, Maker& maker) {
   const Instruction& whole = product.operand(joined.operand);
   Instruction* const other = product.operands[1 - joined.operand];
-  const bool is_rounded_once = product.shape.type == ElementType::kF32 || product.shape.type == ElementType::kF64;
+  const bool is_rounded_once = is_wide_float(product.shape.type);
   const int64_t sums = std::ssize(whole.operands) - 1;
   if (joined.role.role != DimensionRole::kReduced || !is_rounded_once ||
       2 * sums * logical_bytes(product.shape) > logical_bytes(whole.shape)) {
@@ -94,7 +92,7 @@ Instruction* added(const Instruction& product, const Joined& joined, Maker& make
 }
 
 Instruction* of_parts(const Instruction& product, Maker& maker) {
-  if (product.opcode != Opcode::kConvolution || !product.shape.dynamic.empty()) return nullptr;
+  if (!product.shape.dynamic.empty()) return nullptr;
   for (const size_t k : {size_t{0}, size_t{1}}) {
     const Instruction& whole = product.operand(k);
     if (whole.opcode != Opcode::kConcatenate || !whole.shape.dynamic.empty() || whole.operands.size() < 2) continue;
@@ -111,9 +109,7 @@ Instruction* of_parts(const Instruction& product, Maker& maker) {
 }  // namespace
 
 Result<PassResult> split_concatenated_convolutions(Module& module) {
-  LT_ASSIGN_OR_RETURN(PassResult done, rewrite_each(module, of_parts));
-  done.note = fmt::format("{} convolutions of concatenations", done.count);
-  return done;
+  return rewrite_each(module, {Opcode::kConvolution}, of_parts, "convolutions of concatenations");
 }
 
 }  // namespace lowtide::engine

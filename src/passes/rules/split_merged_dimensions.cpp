@@ -1,7 +1,5 @@
 #include "passes/rules/split_merged_dimensions.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <unordered_map>
 #include <utility>
@@ -117,9 +115,10 @@ class DimensionSplitter {
 Result<PassResult> split_merged_dimensions(Module& module) {
   DimensionSplitter splitter(module);
   if (!splitter.splits()) return PassResult{};
-  LT_ASSIGN_OR_RETURN(PassResult done, rewrite_each(module, [&](Instruction& i, Maker& m) { return splitter(i, m); }));
+  LT_ASSIGN_OR_RETURN(PassResult done, rewrite_each(
+                                           module, [&](Instruction& i, Maker& maker) { return splitter(i, maker); },
+                                           "operations with split dimensions"));
   if (done.changed) LT_RETURN_IF_ERROR(remove_dead_code(module).status());
-  done.note = fmt::format("{} operations with split dimensions", done.count);
   return done;
 }
 

@@ -1,7 +1,5 @@
 #include "passes/rules/update_known_scatters.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "ops/combiner.h"
@@ -170,7 +168,7 @@ class UpdateScatter {
 };
 
 bool is_plain(const Instruction& i) {
-  if (i.opcode != Opcode::kScatter || i.operands.size() != 3 || !i.shape.dynamic.empty()) return false;
+  if (i.operands.size() != 3 || !i.shape.dynamic.empty()) return false;
   return i.operand(0).shape.type == i.operand(2).shape.type &&
          recognise_combiner(*i.called[0], i.shape.type).kind != CombinerKind::kGeneral;
 }
@@ -178,12 +176,14 @@ bool is_plain(const Instruction& i) {
 }  // namespace
 
 Result<PassResult> update_known_scatters(Module& module) {
+  if (!has_any(module, {Opcode::kScatter})) return PassResult{};
   const IntegerRanges ranges(module);
-  auto result = rewrite_each(module, [&](Instruction& i, Maker& maker) -> Instruction* {
-    return is_plain(i) ? UpdateScatter(i, ranges, maker).run() : nullptr;
-  });
-  if (result.ok()) result->note = fmt::format("{} scatters are updates of boxes", result->count);
-  return result;
+  return rewrite_each(
+      module, {Opcode::kScatter},
+      [&](Instruction& i, Maker& maker) -> Instruction* {
+        return is_plain(i) ? UpdateScatter(i, ranges, maker).run() : nullptr;
+      },
+      "scatters are updates of boxes");
 }
 
 }  // namespace lowtide::engine

@@ -1,7 +1,5 @@
 #include "passes/rules/widen_scatters.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "analysis/uses.h"
@@ -44,7 +42,7 @@ class Widener {
   explicit Widener(const Module& module) : module_(module), uses_(module), id_limit_(module.id_limit()) {}
 
   Instruction* rewrite(Instruction& convert, Maker& maker) const {
-    if (convert.opcode != Opcode::kConvert || !is_result(convert)) return nullptr;
+    if (!is_result(convert)) return nullptr;
     const Instruction& scatter = convert.operand(0);
     if (scatter.opcode != Opcode::kScatter || scatter.operands.size() != 3 || !scatter.shape.is_array()) return nullptr;
     if (!scatter.shape.dynamic.empty() || scatter.sharding || convert.sharding) return nullptr;
@@ -94,8 +92,11 @@ class Widener {
 }  // namespace
 
 Result<PassResult> widen_scatters(Module& module) {
+  if (!has_any(module, {Opcode::kScatter})) return PassResult{};
   const Widener widener(module);
-  return rewrite_each(module, [&](Instruction& i, Maker& maker) { return widener.rewrite(i, maker); });
+  return rewrite_each(
+      module, {Opcode::kConvert}, [&](Instruction& i, Maker& maker) { return widener.rewrite(i, maker); },
+      "scatters widened");
 }
 
 }  // namespace lowtide::engine

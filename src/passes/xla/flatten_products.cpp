@@ -1,7 +1,5 @@
 #include "passes/xla/flatten_products.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <optional>
 
@@ -79,7 +77,7 @@ Instruction* flat(Instruction& operand, const Matrix& matrix, bool is_apart, Mak
 }
 
 Instruction* flattened(Instruction& dot, Maker& maker) {
-  if (dot.opcode != Opcode::kDot || !is_plain_array(dot)) return nullptr;
+  if (!is_plain_array(dot)) return nullptr;
   const auto& a = dot.as<DotAttributes>();
   if (!a.lhs_batch_dims.empty()) return nullptr;
   const std::optional<Matrix> left = matrix_of(dot.operand(0), a.lhs_contracting_dims);
@@ -103,9 +101,7 @@ Instruction* flattened(Instruction& dot, Maker& maker) {
 
 Result<PassResult> flatten_products(Module& module, const Target& target) {
   if (target.xla_backend() == XlaBackend::kCpu) return PassResult{};  // its products read any order
-  auto result = rewrite_each(module, flattened);
-  if (result.ok()) result->note = fmt::format("{} products of matrices that lie in another order", result->count);
-  return result;
+  return rewrite_each(module, {Opcode::kDot}, flattened, "products of matrices that lie in another order");
 }
 
 }  // namespace lowtide::engine

@@ -1,7 +1,5 @@
 #include "passes/xla/hold_recomputed.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <unordered_set>
 
@@ -155,15 +153,13 @@ class Holder {
 }  // namespace
 
 Result<PassResult> hold_recomputed(Module& module) {
-  PassResult result;
+  int64_t count = 0;
   const std::vector<bool> is_virtual = find_virtual_values(module);
   for (const auto& computation : module.computations()) {
     if (std::ranges::any_of(computation->instructions(), [](const auto& i) { return is_recomputed(*i); }))
-      result.count += Holder(*computation, is_virtual).hold();
+      count += Holder(*computation, is_virtual).hold();
   }
-  result.changed = result.count > 0;
-  result.note = fmt::format("{} barriers before recomputed values", result.count);
-  return result;
+  return rewritten(count, "barriers before recomputed values");
 }
 
 }  // namespace lowtide::engine

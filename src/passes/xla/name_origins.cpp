@@ -1,7 +1,5 @@
 #include "passes/xla/name_origins.h"
 
-#include <fmt/format.h>
-
 #include "analysis/leaf_bytes.h"
 #include "analysis/uses.h"
 
@@ -57,22 +55,20 @@ bool take(Instruction& i, const Metadata* origin) {
 }  // namespace
 
 Result<PassResult> name_origins(Module& module) {
-  PassResult result;
+  int64_t count = 0;
   const Uses uses(module);
   for (Computation* computation : module.callees_first()) {
     const auto& all = computation->instructions();
     for (const auto& i : all) {
       if (!wants_origin(*i)) continue;
       const bool loop = i->opcode == Opcode::kWhile || i->opcode == Opcode::kConditional;
-      result.count += take(*i, loop ? of_body(*i) : of_operands(*i)) ? 1 : 0;
+      count += take(*i, loop ? of_body(*i) : of_operands(*i)) ? 1 : 0;
     }
     for (auto i = all.rbegin(); i != all.rend(); ++i) {
-      if (wants_origin(**i)) result.count += take(**i, of_readers(**i, uses)) ? 1 : 0;
+      if (wants_origin(**i)) count += take(**i, of_readers(**i, uses)) ? 1 : 0;
     }
   }
-  result.changed = result.count > 0;
-  result.note = fmt::format("{} operations named after what they stand for", result.count);
-  return result;
+  return rewritten(count, "operations named after what they stand for");
 }
 
 }  // namespace lowtide::engine

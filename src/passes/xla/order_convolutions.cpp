@@ -1,7 +1,5 @@
 #include "passes/xla/order_convolutions.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <numeric>
 
@@ -58,15 +56,13 @@ Instruction* ordered(Instruction& convolution, Maker& maker) {
 }  // namespace
 
 Result<PassResult> order_convolutions(Module& module) {
-  auto result = rewrite_each(module, [&](Instruction& i, Maker& maker) -> Instruction* {
-    if (i.opcode != Opcode::kConvolution || &maker.computation() == module.entry || !is_plain_array(i) ||
-        !library_takes(i)) {
-      return nullptr;
-    }
-    return ordered(i, maker);
-  });
-  if (result.ok()) result->note = fmt::format("{} convolutions of loops put into XLA:CPU's order", result->count);
-  return result;
+  return rewrite_each(
+      module, {Opcode::kConvolution},
+      [&](Instruction& i, Maker& maker) -> Instruction* {
+        if (&maker.computation() == module.entry || !is_plain_array(i) || !library_takes(i)) return nullptr;
+        return ordered(i, maker);
+      },
+      "convolutions of loops put into XLA:CPU's order");
 }
 
 }  // namespace lowtide::engine

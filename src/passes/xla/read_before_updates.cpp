@@ -1,7 +1,5 @@
 #include "passes/xla/read_before_updates.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <optional>
 #include <unordered_set>
@@ -107,11 +105,9 @@ class Reader {
 }  // namespace
 
 Result<PassResult> read_before_updates(Module& module) {
-  PassResult result;
-  for (const auto& computation : module.computations()) result.count += Reader(*computation).order_reads();
-  result.changed = result.count > 0;
-  result.note = fmt::format("{} barriers between slices and the updates of what they read", result.count);
-  return result;
+  int64_t count = 0;
+  for (const auto& computation : module.computations()) count += Reader(*computation).order_reads();
+  return rewritten(count, "barriers between slices and the updates of what they read");
 }
 
 }  // namespace lowtide::engine

@@ -24,8 +24,7 @@ Computation* identity(Module& module, const Shape& shape) {
 }  // namespace
 
 Result<PassResult> spell_barriers(Module& module, const Target& target) {
-  PassResult result;
-  if (target.xla_backend() != XlaBackend::kCpu) return result;
+  if (target.xla_backend() != XlaBackend::kCpu) return PassResult{};
   std::vector<Instruction*> barriers;
   for (const auto& computation : module.computations()) {
     for (const auto& i : computation->instructions()) {
@@ -37,11 +36,8 @@ Result<PassResult> spell_barriers(Module& module, const Target& target) {
     barrier->called = {identity(module, barrier->shape)};
     barrier->frontend_attributes = fmt::format("{{{}}}", kKeptAttribute);
   }
-  result.count = static_cast<int64_t>(barriers.size());
-  result.changed = result.count > 0;
-  if (result.changed) module.reorder(module.callees_first());
-  result.note = fmt::format("{} barriers became calls", result.count);
-  return result;
+  if (!barriers.empty()) module.reorder(module.callees_first());
+  return rewritten(std::ssize(barriers), "barriers became calls");
 }
 
 }  // namespace lowtide::engine

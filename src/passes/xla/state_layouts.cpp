@@ -54,9 +54,7 @@ Result<PassResult> state_layouts(Module& module, const Target& target) {
     }
     put_operands_first(*computation);
   }
-  result.changed = result.count > 0;
-  result.note = fmt::format("{} slices are row-major", result.count);
-  return result;
+  return rewritten(result.count, "slices are row-major");
 }
 
 }  // namespace lowtide::engine

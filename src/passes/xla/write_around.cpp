@@ -1,7 +1,5 @@
 #include "passes/xla/write_around.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <optional>
 #include <unordered_map>
@@ -179,10 +177,10 @@ class Writer {
 
 Result<PassResult> write_around(Module& module) {
   Writer writer;
-  auto result = rewrite_each(module, [&](Instruction& i, Maker& maker) { return writer.rewrite(i, maker); });
-  if (result.ok())
-    result->note = fmt::format("{} concatenations, and slices of them, written around what lies there", result->count);
-  return result;
+  return rewrite_each(
+      module, {Opcode::kSlice, Opcode::kConcatenate},
+      [&](Instruction& i, Maker& maker) { return writer.rewrite(i, maker); },
+      "concatenations, and slices of them, written around what lies there");
 }
 
 }  // namespace lowtide::engine
