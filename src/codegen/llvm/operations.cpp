@@ -1,7 +1,9 @@
 // The plain operations (nest/legalise.h), each one or a few instructions, for scalars and vectors alike.
 
+#include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/PatternMatch.h>
 
 #include <fmt/format.h>
 
@@ -15,6 +17,21 @@ namespace {
 bool is_signed(ElementType type) { return type_kind(type) == TypeKind::kSigned; }
 
 bool is_64_bit_integer(ElementType type) { return type == ElementType::kS64 || type == ElementType::kU64; }
+
+/// The upper halves of lanes, if shifting and truncating would leave these (the last steps of rounding to bf16), else
+/// null. One shuffle takes them from two registers; shifting, truncating and joining take seven steps.
+llvm::Value* upper_halves(llvm::IRBuilder<>& builder, llvm::Value* value, llvm::Type* type) {
+  constexpr unsigned kFewestBits = 16;  // AVX-512 shuffles bytes across registers only in its later versions
+  const unsigned bits = type->getScalarSizeInBits();
+  auto* lanes = llvm::dyn_cast<llvm::FixedVectorType>(type);
+  if (!lanes || bits < kFewestBits || value->getType()->getScalarSizeInBits() != 2 * bits) return nullptr;
+  llvm::Value* whole = nullptr;
+  using namespace llvm::PatternMatch;
+  if (!match(value, m_LShr(m_Value(whole), m_SpecificInt(bits)))) return nullptr;
+  const unsigned count = lanes->getNumElements();
+  llvm::Value* halves = builder.CreateBitCast(whole, llvm::FixedVectorType::get(lanes->getElementType(), 2 * count));
+  return builder.CreateShuffleVector(halves, llvm::createStrideMask(1, 2, count));
+}
 
 }  // namespace
 
@@ -198,6 +215,7 @@ Emitter::V Emitter::convert(ElementType from, ElementType to, V value) {
   if (is_floating(from) && is_floating(to)) return builder_.CreateFPCast(value, type);
   if (is_floating(from)) return is_signed(to) ? builder_.CreateFPToSI(value, type) : builder_.CreateFPToUI(value, type);
   if (is_floating(to)) return is_signed(from) ? builder_.CreateSIToFP(value, type) : builder_.CreateUIToFP(value, type);
+  if (V halves = avx512_ ? upper_halves(builder_, value, type) : nullptr) return halves;
   return builder_.CreateIntCast(value, type, is_signed(from));
 }
 
