@@ -67,8 +67,8 @@ def random():
         for name, own, other in draws:
             calls = 1 if side > 1000 else 200
             lowtide.eval(own()), mx.eval(other())
-            theirs = fastest(lambda: mx.eval(other()), 3, calls)
-            mine = fastest(lambda: lowtide.eval(own()), 3, calls)
+            theirs = fastest(lambda: mx.eval(other()), 9, calls)
+            mine = fastest(lambda: lowtide.eval(own()), 9, calls)
             peak, bytes_ = ours_at_peak(own)
             print(f"{name + f' {side}':26} {theirs * 1e3:9.3f} {mine * 1e3:9.3f} {theirs / mine:7.1f} {theirs_at_peak(other) / bytes_:9.2f} {peak / bytes_:6.2f}", flush=True)
 
