@@ -73,6 +73,37 @@ def random():
             print(f"{name + f' {side}':26} {theirs * 1e3:9.3f} {mine * 1e3:9.3f} {theirs / mine:7.1f} {theirs_at_peak(other) / bytes_:9.2f} {peak / bytes_:6.2f}", flush=True)
 
 
+def perceptron_gradients():
+    """Rows for the gradients of 12 layers (1024 rows of 128, hidden layers of 512), with and without checkpoints."""
+    def loss_of(lib, layer):
+        def loss(weights, x):
+            for pair in weights:
+                x = layer(pair, x)
+            return lib.mean(lib.square(x))
+        return loss
+
+    def layer_of(lib):
+        return lambda pair, x: x + lib.tanh(x @ pair[0]) @ pair[1]
+
+    def weights_of(normal, key, split):
+        keys = split(key(9), 24)
+        return [(normal((128, 512), key=keys[2 * k]) * 0.05, normal((512, 128), key=keys[2 * k + 1]) * 0.05) for k in range(12)]
+
+    own, x = weights_of(lowtide.random.normal, lowtide.random.key, lowtide.random.split), lowtide.random.normal((1024, 128), key=lowtide.random.key(10))
+    other, y = weights_of(mx.random.normal, mx.random.key, mx.random.split), mx.random.normal((1024, 128), key=mx.random.key(10))
+    lowtide.eval([list(pair) for pair in own], x), mx.eval(other, y)
+
+    def flat(grads):
+        return [g for pair in grads for g in pair]
+
+    rows = []
+    for name, ours, theirs in (("gradients of 12 layers", layer_of(np), layer_of(mx)),
+                               ("the same, checkpoints", lowtide.checkpoint(layer_of(np)), mx.checkpoint(layer_of(mx)))):
+        rows.append((name, lambda ours=ours: flat(lowtide.grad(loss_of(np, ours))(own, x)),
+                     lambda theirs=theirs: flat(mx.grad(loss_of(mx, theirs))(other, y))))
+    return rows
+
+
 def memory():
     n = 2048
     a, b = lowtide.random.normal((n, n), key=lowtide.random.key(1)), lowtide.random.normal((n, n), key=lowtide.random.key(2))
@@ -94,6 +125,8 @@ def memory():
 
     rows = [
         ("sum of 16 normals", lambda: normals(lowtide.random, lowtide.random.split, lowtide.random.key(3)), lambda: normals(mx.random, mx.random.split, mx.random.key(3))),
+        ("stack of 16 normals bf16", lambda: np.stack([lowtide.random.normal((n, n // 8), dtype=np.bfloat16, key=k) for k in lowtide.random.split(lowtide.random.key(8), 16)]),
+         lambda: mx.stack([mx.random.normal((n, n // 8), dtype=mx.bfloat16, key=k) for k in mx.random.split(mx.random.key(8), 16)])),
         ("dropout bf16", lambda: np.where(lowtide.random.bernoulli(0.9, shape=(n, n), key=lowtide.random.key(4)), h / 0.9, 0),
          lambda: mx.where(mx.random.bernoulli(0.9, (n, n), key=mx.random.key(4)), g / 0.9, 0)),
         ("layer norm by hand", lambda: layer_norm(a, np), lambda: layer_norm(c, mx)),
@@ -103,7 +136,7 @@ def memory():
         ("one_hot @ x", lambda: (np.expand_dims(ids, 1) == np.arange(n, dtype=np.uint32)).astype(np.float32) @ a,
          lambda: (mx.expand_dims(jds, 1) == mx.arange(n, dtype=mx.uint32)).astype(mx.float32) @ c),
         ("x + 0.1 normal", lambda: a + 0.1 * lowtide.random.normal((n, n), key=lowtide.random.key(6)), lambda: c + 0.1 * mx.random.normal((n, n), key=mx.random.key(6))),
-    ]
+    ] + perceptron_gradients()
     print(f"{'expression, 2048 x 2048':26} {'MLX':>8} {'compiled':>9} {'here':>8} {'results':>8}   MB")
     for name, own, other in rows:
         peak, bytes_ = ours_at_peak(own)

@@ -11,13 +11,6 @@
 namespace lowtide::engine {
 namespace {
 
-/// Are the operands' bytes adjacent runs in the result?
-bool joins_runs(const Instruction& i) {
-  if (i.opcode != Opcode::kConcatenate || type_bits(i.shape.type) != 8 * stored_bytes(i.shape.type)) return false;
-  const int64_t along = i.as<DimensionsAttributes>().dimensions[0];
-  return std::all_of(i.shape.dims.begin(), i.shape.dims.begin() + along, [](int64_t extent) { return extent == 1; });
-}
-
 class FindParts {
  public:
   explicit FindParts(const Region& region) : ops_(region.ops.begin(), region.ops.end()) {
@@ -55,6 +48,12 @@ class FindParts {
 };
 
 }  // namespace
+
+bool joins_runs(const Instruction& i) {
+  if (i.opcode != Opcode::kConcatenate || type_bits(i.shape.type) != 8 * stored_bytes(i.shape.type)) return false;
+  const int64_t along = i.as<DimensionsAttributes>().dimensions[0];
+  return std::all_of(i.shape.dims.begin(), i.shape.dims.begin() + along, [](int64_t extent) { return extent == 1; });
+}
 
 std::vector<Part> assembly_of(const Region& region, size_t output) {
   const LeafRef& out = region.outputs[output];

@@ -6,6 +6,9 @@
 
 namespace lowtide::engine {
 
+/// Are the operands' bytes adjacent runs in the result?
+bool joins_runs(const Instruction& i);
+
 /// The place of an input in a result that contains all of it as one run of bytes.
 struct Part {
   int32_t input = kNoId;

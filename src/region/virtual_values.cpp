@@ -7,6 +7,7 @@
 #include "analysis/leaf_bytes.h"
 #include "analysis/leaves.h"
 #include "ops/op_rule.h"
+#include "region/assembly.h"
 #include "region/region_evaluations.h"
 
 namespace lowtide::engine {
@@ -14,6 +15,7 @@ namespace {
 
 constexpr int kRounds = 3;                ///< each starts from the states of the round before
 constexpr int32_t kMostCode = 1200;       ///< code_size of a kernel, with clones; bounds compile time
+constexpr int32_t kClones = 2;            ///< how often the operations below a value may be evaluated in one kernel
 constexpr int32_t kLittleCode = 40;       ///< of a value generated from indices: never worth an array
 constexpr size_t kMostEvaluations = 12;   ///< distinct index maps of one value, over all kernels
 constexpr size_t kMostChain = 400;        ///< operations visited below a value to find its cost
@@ -173,6 +175,7 @@ class Decision {
     if (asks(options_.keep_virtual, i) || is_free(i) || is_wider_than_operand(i)) return true;
     int32_t left = kMostCode;
     for (const Evaluations& e : mine) left = std::min(left, kMostCode - kernel_code_[e.kernel]);
+    if (is_piece(place) && kClones * code_below(place, kMostCode) > left) return false;
     if (may_be_generated(place)) {
       const int32_t below = code_below(place, kMostCode);
       if (below > left && (left > 0 ? below <= kMostCode || is_waist(place, left) : below > kLittleCode)) return false;
@@ -399,6 +402,17 @@ class Decision {
   /// Would it be generated if everything possible were virtual, and is it large enough to matter?
   bool may_be_generated(int32_t place) const {
     return bytes(place) > kSmallBytes && largest_given_[place] <= kLittleRead * bytes(place);
+  }
+
+  /// If it is stored, is it computed at its place in a concatenation, in no memory of its own?
+  bool is_piece(int32_t place) const {
+    int32_t readers = 0;
+    for (const ValueGraph::Read& read : graph_.users(place)) {
+      if (!graph_.is_live(read.user)) continue;
+      if (state(read.user) != ValueState::kStored || !joins_runs(graph_.at(read.user))) return false;
+      ++readers;
+    }
+    return readers == 1;
   }
 
   /// The code size of a value and the virtual values below it; counting stops above `most`.

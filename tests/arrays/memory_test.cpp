@@ -41,6 +41,11 @@ TEST(ArraysMemory, RandomNumbersTakeTheirOutput) {
                       where(random::bernoulli(0.9F, shape, key), x / array(0.9F, bfloat16), array(0.0F, bfloat16)));
   const auto rows = vmap(OneToOne([](const array& k) { return random::normal({1031}, bfloat16, k); }));
   expect_output_alone("vmapped", rows(random::split(key, 100)));
+  // More than one kernel can compute: each array is computed at its place in the result.
+  std::vector<array> parts;
+  const array keys = random::split(key, 16);
+  for (int k = 0; k < 16; ++k) parts.push_back(random::normal(shape, bfloat16, take(keys, k, 0)));
+  expect_output_alone("stacked", stack(parts), 1 << 20);
   // The control: a value that must be stored is seen.
   EXPECT_GT(peak_of(argsort(random::uniform({100003}, float32, key))), 100003 * 4 + 1024);
 }
